@@ -9,7 +9,7 @@ pytestmark = pytest.mark.e2e
 
 WRONG = [
     (["model=svdd"], "model=svdd: model has no such option. Did you mean svd?"),
-    (["metrics=[HitRate@5]"], "there is no such suite or metric. Did you mean hit_rate?"),
+    (["metrics=[Hit_Rate@5]"], "there is no such suite or metric. Did you mean hit_rate?"),
     (["model.n_factor=3"], "Did you mean n_factors?"),
     (["filters=[n_core]", "filters.min_rating.rating=3"], "Settings: n_core. Choose a filter first"),
     (["dataset.path=shop.csv"], "Settings: relevant_from. A file of yours: dataset=table"),
@@ -17,12 +17,10 @@ WRONG = [
     (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
     (["metrics=ndgc"], "metrics=ndgc: there is no such suite or metric. Did you mean ndcg?"),
     (["-m", "seed=1,2", "seed=3,4"], "seed is set twice: seed=1,2 and seed=3,4"),
-    (["model=svd,random"], "To run each of them, add -m: recgauge run -m model=svd,random."),
+    (["model=svd", "seed=0,1"], "add -m: recgauge run -m tracking=off model=svd seed=0,1.\n"),
+    (["cutoffs=[5,10"], "cutoffs=[5,10: a bracket is missing"),
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
-    (
-        ["cutoffs=10"],
-        "cutoffs=10: expected a list, which is written in brackets: cutoffs=[10].",
-    ),
+    (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets: cutoffs=[10]."),
     (["cutoffs=[10,foo]"], "cutoffs[1] is 'foo'; expected a whole number, such as 1.\n"),
     (["data=ml_100k"], "data: has settings of its own, which docs/settings.md lists. Did you mean dataset="),
     (["-model=ease"], "-model=ease: settings have no dashes: write model=ease."),

@@ -16,6 +16,7 @@ from omegaconf.errors import (
 )
 
 from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
+from recgauge.runs.settings import use_of
 from recgauge.runs.targets import TARGET, installed_options
 from recgauge.sweeps.places import conf_folder
 
@@ -90,10 +91,7 @@ def _explain(error: Exception) -> str:
         return _explain_key(cause)
     first, reason = (str(each).partition("\n")[0].rstrip(".") for each in (error, cause))
     if isinstance(error, OverrideParseException):
-        return (
-            f"{error.override}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1, and quotes "
-            "around a value with special characters: 'KEY=\"VALUE\"' (docs/data.md)."
-        )
+        return f"{error.override}: {_unread(error.override)}"
     if not isinstance(cause, (HydraException, OmegaConfBaseException)):
         reason = f"{type(cause).__name__} {said(cause)}"
     subject = getattr(error, "full_key", None) or "settings"
@@ -107,9 +105,22 @@ def _explain(error: Exception) -> str:
     return f"{subject}: {reason}. {remedy}"
 
 
+def _unread(word: str) -> str:
+    """Return what is expected of a word that is no setting."""
+    for first, last in ("[]", "{}"):
+        if word.count(first) > word.count(last):
+            return f"a bracket is missing: write {last} behind the value."
+    return (
+        "expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1, and quotes around a value with "
+        "special characters: 'KEY=\"VALUE\"' (docs/data.md)."
+    )
+
+
 def _expected(expected: str, subject: str, cause: BaseException) -> str:
     """Return what is expected of a typed word, or of its one cell that is wrong, and what to type instead."""
     (key, _, value), found = subject.partition("="), getattr(cause, "value", None)
+    if use_of(key.split(".")[0]) in ("place", "output"):
+        expected = expected.replace("; several with -m: 1,2", "")
     if (cell := str(getattr(cause, "full_key", ""))).endswith("]"):
         return f"{subject}: {cell} is {found!r}; {expected.partition(';')[0].rstrip('.')}."
     if expected.startswith("has settings"):
@@ -123,6 +134,8 @@ def _explain_option(error: MissingConfigException) -> str:
     group, _, option = str(error.missing_cfg_file).rpartition("/")
     options = sorted(error.options or group_options(group))
     if group == "metrics" and "@" in option:
+        if not option.partition("@")[2].isdecimal():
+            return f"metrics={option}: after @ stands a whole number, as in ndcg@10."
         return f"metrics={option}: of metrics with cutoffs write one list: metrics=[ndcg@10,recall@20]."
     if group == "metrics":
         from recgauge.conventions import explain_metric

@@ -12,6 +12,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, read_write
 
 from recgauge.cli.explain import explained
+from recgauge.cli.words import weights_of
 from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import TARGET
@@ -60,6 +61,9 @@ def typed_settings(config: DictConfig) -> RunSettings:
             if OmegaConf.is_config(node):
                 node = OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
             values[str(name)] = node
+    dataset = values.get("dataset")
+    if isinstance(dataset, dict) and isinstance(text := dataset.get("weights"), str):
+        dataset["weights"] = weights_of(text)
     if TARGET not in (values.get("tune") or {}):  # tune=off
         values["tune"] = None
     typed: RunSettings = from_plain(RunSettings, values, "settings")

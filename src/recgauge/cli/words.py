@@ -5,6 +5,7 @@ is checked before anything else is done.
 """
 
 import re
+import shlex
 from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,19 +21,27 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
-from omegaconf import DictConfig, read_write
+from omegaconf import DictConfig, OmegaConf, read_write
 
 from recgauge.cli.explain import explained
 from recgauge.cli.trust import check_trusted
 from recgauge.errors import ConfigError
-from recgauge.metrics.names import without_cutoffs
+from recgauge.metrics.names import without_cutoffs, without_label
 from recgauge.runs.settings import option_groups
 from recgauge.runs.targets import installed_options
+from recgauge.search.space import value_of
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
 _DASHED = re.compile(r"--?(?!(?:cd|cfg|multirun|resolve|version|help)=)([\w./@+~]{2,}=.*)", re.DOTALL)
-_UNQUOTED = re.compile(r"=([,;|:\s]+|\w*[^\W\x00-\x7f]\w*)\Z")
+_SEPARATOR = re.compile(r"=([,;|:\s]+)\Z")
+_PART = re.compile(
+    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\$\{[^}]*\}|[^][{}(),:='"\\\s]+(?: +[^][{}(),:='"\\\s]+)*"""
+)
+"""What is in quotes, a reference, or a bare text of a value."""
+_OTHER_LETTER = re.compile(r"[^\W\x00-\x7f]")
+_TEXT = "dataset.weights="
+"""The mapping whose keys are anyone's words, which recgauge reads from a text, too."""
 _TAKES_ONE = (*option_groups("rows", "model", "output", options="one"), "tune", "experiment", "debug")
 
 
@@ -55,7 +64,7 @@ class CommandLine:
         if options.resolve:
             options.cfg = options.cfg or "job"
         # quotes of dataset.separator=";" that the shell has taken away, and that Hydra needs, as for umlauts
-        typed = [_UNQUOTED.sub(r"='\1'", word) for word in options.overrides]
+        typed = [_quoted(_SEPARATOR.sub(r"='\1'", word)) for word in options.overrides]
         if apart := [word for word in typed if word.endswith(",") or word == "="]:
             raise ConfigError(f"{apart[0]}: write no blanks around = and commas: model=popularity,svd.")
         overrides = _with_cutoffs([*typed, *(["plan=true"] if options.plan else [])])
@@ -74,6 +83,13 @@ class CommandLine:
         """The overrides as Hydra reads them."""
         with explained():
             return OverridesParser.create().parse_overrides(list(self.overrides))
+
+    @property
+    def typed(self) -> str:
+        """The command line without ``-m``, as one types it."""
+        folder, plan = self.options.get("config_dir"), self.options.get("plan")
+        own = [*(["--plan"] if plan else []), *([f"--config-dir={folder}"] if folder else [])]
+        return shlex.join([*self.options.get("overrides", self.overrides), *own])
 
     @property
     def swept(self) -> list[str]:
@@ -98,8 +114,10 @@ class CommandLine:
         is_sweep = self.options.get("multirun") or config.hydra.mode == RunMode.MULTIRUN
         if self.swept and not is_sweep:
             key, _, value = self.swept[0].partition("=")
-            remedies = [f"To run each of them, add -m: {program()} -m {self.swept[0]}."] * ("@" not in value)
-            remedies += [f"For one list write {key}=[{value}]."] * (key not in _TAKES_ONE)
+            chosen = value_of(OmegaConf.to_container(config, resolve=False), key)  # type: ignore[arg-type]
+            takes_list = isinstance(chosen, list) or chosen == "???" or key in ("metrics", "filters")
+            remedies = [f"To run each of them, add -m: {program()} -m {self.typed}."] * ("@" not in value)
+            remedies += [f"For one list write {key}=[{value}]."] * takes_list
             raise ConfigError(" ".join([f"{self.swept[0]}: these are several values.", *remedies]))
         if declared := (config.hydra.sweeper.get("params") or {}).get("metrics"):
             offer_metrics(str(declared))
@@ -157,6 +175,43 @@ def _search_path(own: str | None) -> list[str]:
     return [f"hydra.searchpath=[{paths}]"] if folders else []
 
 
+def _quoted(word: str) -> str:
+    """Return a word with quotes around letters that Hydra has no name for: ``[Kauf,'Rückgabe']``.
+
+    Hydra takes no quotes around keys of a mapping; that of weights becomes a text.
+    """
+    key, sign, value = word.partition("=")
+    if word.startswith(f"{_TEXT}{{") and _OTHER_LETTER.search(value):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"{key}='{escaped}'"
+    parts = _PART.sub(
+        lambda m: f"'{m[0]}'" if m[0][0] not in "'\"$" and _OTHER_LETTER.search(m[0]) else m[0], value
+    )
+    return f"{key}{sign}{parts}"
+
+
+def weights_of(text: str) -> dict[str, float]:
+    """Return the weights of events that a text has.
+
+    Raises
+    ------
+    ConfigError
+        If it is no mapping of names to numbers.
+
+    Examples
+    --------
+    >>> weights_of("{Kauf: 5, Rückgabe: 0}")
+    {'Kauf': 5.0, 'Rückgabe': 0.0}
+    """
+    pairs = [part.rpartition(":") for part in text.strip().removeprefix("{").removesuffix("}").split(",")]
+    try:
+        return {name.strip().strip("'\""): float(weight) for name, _, weight in pairs}
+    except ValueError as error:
+        raise ConfigError(
+            f"dataset.weights: a number for each event, such as {{view: 1, purchase: 5}}; got {text}."
+        ) from error
+
+
 def _with_cutoffs(words: list[str]) -> list[str]:
     """Return the words with metrics as they are printed taken apart.
 
@@ -191,9 +246,10 @@ def offer_metrics(text: str) -> None:
     """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``."""
     from recgauge.conventions import is_metric_name
 
-    for name in re.findall(r"\w+", text):
-        if not (conf_folder() / "metrics" / f"{name}.yaml").is_file() and is_metric_name(name):
-            ConfigStore.instance().store(group="metrics", name=name, node={name: name})
+    for option in re.findall(r"\w+", text):
+        name = without_label(option)
+        if not (conf_folder() / "metrics" / f"{option}.yaml").is_file() and is_metric_name(name):
+            ConfigStore.instance().store(group="metrics", name=option, node={name: name})
 
 
 def check_words(parsed: Sequence[Override]) -> None:

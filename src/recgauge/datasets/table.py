@@ -200,6 +200,10 @@ class Table(DatasetSource):
             raise ConfigError(
                 "Table: a row has a rating or a weight. Leave out dataset.rating or dataset.weights."
             )
+        if not isinstance(self.weights, Mapping):
+            raise ConfigError(
+                f"Table: weights are a mapping, such as {{view: 1, purchase: 5}}, not {shown(self.weights)}."
+            )
         values = [
             check_real(f"Table: weights.{event}", weight, low=0.0, high=inf)
             for event, weight in self.weights.items()

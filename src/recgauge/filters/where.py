@@ -42,7 +42,12 @@ class Where(RowFilter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.column or isinstance(self.values, str) or not self.values:
+        if self.column and isinstance(self.values, str | int):
+            raise ConfigError(
+                f"Where: values must be a list, got {shown(self.values)}. "
+                f"Write 'filters.where.values=[{str(self.values).strip('[]')}]'."
+            )
+        if not self.column or not self.values:
             raise ConfigError(
                 "Where: name a column and the values of rows that stay, such as "
                 "filters.where.column=event_type filters.where.values=[purchase,cart]; got "

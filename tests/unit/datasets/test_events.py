@@ -3,9 +3,9 @@
 import shlex
 
 import pytest
-from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from recgauge.cli.commands.cli import main
+from recgauge.cli.words import CommandLine, weights_of
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, QuestionError, SchemaError
 from recgauge.filters import Where, apply_filters
@@ -119,15 +119,17 @@ def test_look_shows_columns_that_nobody_knows_and_the_command_that_chooses(
 
 
 @pytest.mark.parametrize(
-    "events", [["null", "01"], ["True", "no"], ["it's, so", "a=b"], ["0.0", "1.10", 'a "b"']]
+    "events",
+    [["null", "01"], ["True", "no"], ["it's, ü", "a=b"], ["0.0", "1.10", 'a "b"'], ["Öl", "no"]],
 )
 def test_words_to_type_name_the_very_values(tmp_path, events):
     rows = "".join(f'{n},i,"{event.replace(chr(34), 2 * chr(34))}"\n' for n, event in enumerate(events))
     (tmp_path / "log.csv").write_text('user,item,"event, kind"\n' + rows)
     with pytest.raises(QuestionError) as asked:
         Table(str(tmp_path / "log.csv"), rating=False).load()
-    typed = OverridesParser.create().parse_overrides(shlex.split(asked.value.answers[0]))
-    words = {override.key_or_group: override.value() for override in typed}
+    line = CommandLine.read([*shlex.split(asked.value.answers[0]), "dataset.weights={Kauf: 5, Rückgabe: 0}"])
+    words = {override.key_or_group: override.value() for override in line.parsed}
+    assert weights_of(str(words["dataset.weights"])) == {"Kauf": 5, "Rückgabe": 0}
     assert str(words["filters.where.column"]) == "event, kind"
     counting = [event for event in sorted(events) if event not in ("no", "0.0")]
     counting = ["VALUE"] if len(counting) == len(events) else counting  # only the user knows which
