@@ -61,8 +61,7 @@ def _checked_space(typed: RunSettings, words: Sequence[str]) -> Space:
     declared, fixed = searched(typed, words)
     if not declared:
         raise ConfigError(
-            f"tune: there is nothing to search: {nothing_left(fixed)}. Say what to try: "
-            "'+search.NAME={low: 1, high: 100, log: true}', or '+search.NAME=[a,b]'; or leave out tune."
+            f"tune: there is nothing to search: {nothing_left(fixed)}. {_way_on(typed.model, fixed)}"
         )
     if unknown := [name for name in (*declared, *fixed) if not _is_setting(name, typed.model)]:
         settings = ", ".join(name for name in typed.model if name != TARGET)
@@ -70,6 +69,20 @@ def _checked_space(typed: RunSettings, words: Sequence[str]) -> Space:
     space = parse_space(declared)
     check_space(space, typed.model, typed.allowed_targets)
     return space
+
+
+def _way_on(model: Mapping[str, Any], fixed: Sequence[str]) -> str:
+    """Return how to search a setting of a model; recgauge's own without conf/search have none."""
+    if fixed:
+        return (
+            f"To search these, leave out {', '.join(f'model.{name}' for name in fixed)}; else leave out tune."
+        )
+    own = not str(model.get(TARGET)).startswith("recgauge.")
+    numbers = [name for name, value in model.items() if own and type(value) in (int, float)]
+    if not numbers:
+        return "Leave out tune."
+    ends = "low: 1.0, high: 100.0" if isinstance(model[numbers[0]], float) else "low: 1, high: 100"
+    return f"Say what to try, such as '+search.{numbers[0]}={{{ends}, log: true}}'; or leave out tune."
 
 
 def _is_setting(name: str, model: Mapping[str, Any]) -> bool:

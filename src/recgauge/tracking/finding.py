@@ -70,9 +70,17 @@ def experiments_of(store: Store) -> dict[str, str]:
         return {str(each.name): str(each.experiment_id) for each in experiments}
 
 
-def check_experiment(store: Store, subject: str = "--experiment") -> None:
-    """Refuse a store, or an experiment of it, that does not exist, before anything would make it."""
+def check_experiment(store: Store, subject: str = "--experiment", source: str = "") -> None:
+    """Refuse a store, or an experiment of it, that does not exist, before anything would make it.
+
+    `source`: what the user gave as a folder, a run or an experiment.
+    """
     name, names = store.experiment, list(experiments_of(store))
+    if name not in names and source:
+        raise ConfigError(
+            f"{source}: is no folder, no run's id and no experiment. {did_you_mean(name, names)}"
+            f"Experiments of {store.shown}: {listed(names)}."
+        )
     if name not in names:
         raise ConfigError(
             f"{subject} {name}: there is no such experiment in {store.shown}. {did_you_mean(name, names)}"
@@ -319,7 +327,7 @@ def _runs_of_experiment(source: str, store: Store, where: str, notes: list[str])
     store = store if own else replace(store, experiment=source)
     stored = chosen_runs(store, where)
     if not stored:
-        check_experiment(store, "--experiment" if own else "no folder, no run's id:")
+        check_experiment(store, source="" if own else source)
     runs = [run for run in stored if SUMMARY_TAG not in run.data.tags]
     if own:
         tag = experiment_tag(source.removeprefix(_OWN))
