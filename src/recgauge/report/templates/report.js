@@ -30,11 +30,15 @@
   const unfold = (id) => { const part = document.querySelector(`[id="${id}"] > details`); if (part) part.open = true; };
   all(document, "nav a").forEach((link) => link.addEventListener("click", () => unfold(link.getAttribute("href").slice(1))));
   unfold(location.hash.slice(1).replace(/[^a-z0-9-]/g, ""));
-  const folded = all(document, "details.section"), item = document.createElement("li"), button = document.createElement("button");
+  const folded = all(document, "details"), item = document.createElement("li"), button = document.createElement("button");
   button.type = "button";
   button.className = "unfold";
   button.textContent = "Unfold all";
-  button.addEventListener("click", () => folded.forEach((part) => { part.open = true; }));
+  button.addEventListener("click", () => {
+    const open = button.textContent === "Unfold all";
+    folded.forEach((part) => { part.open = open; });
+    button.textContent = open ? "Fold all" : "Unfold all";
+  });
   item.append(button);
   if (folded.length) document.querySelector("nav ol").append(item);
   // pages that show reports in a frame of their own, such as MLflow's, do not let links move inside it
