@@ -59,7 +59,10 @@ def segments(_: ReportData, part: DatasetPart) -> Content:
     for result, claim in zip(part.segments, claims, strict=True):
         base, run = result.runs
         by = result.by.replace("_", " ")
-        caption = f"{run} less {base} by {by}; filled: shown to differ"
+        caption = (
+            f"{run} less {base} by {by}. Bars: {100 * result.confidence:g} % intervals, each by itself; "
+            "filled: shown to differ, corrected for the number of groups; diamond: all, see Pairs of runs"
+        )
         name = f"gain_{slug(part.name)}_{slug(by)}"
         drawn.append(Picture(name, partial(plot_gains, result, run), caption, claim))
     all_tables = tuple(map(segment_tables.segment_table, part.segments))

@@ -75,7 +75,7 @@ def _change(pair: "SegmentPair | None") -> tuple[str, str, str]:
     if pair is None:
         return "", "", ""
     bounds = "" if math.isnan(pair.low) else f" [{pair.low:+.4f}, {pair.high:+.4f}]{of_few(pair.n_users)}"
-    difference = f"{pair.difference:+.4f}{bounds}{'*' if pair.differs else ''}"
+    difference = f"{pair.difference:+.4f}{bounds}{'*' if pair.differs and pair.segment != ALL else ''}"
     return difference, f"{pair.better:.0%}", f"{pair.worse:.0%}"
 
 
@@ -106,6 +106,7 @@ def explanation(segments: "Segments") -> str:
     if len(segments.runs) == 1:
         return f"{text}."
     return (
-        f"{text}; [interval of the difference]; * adjusted p at most {1 - segments.confidence:.3g} (paired "
-        "t-test over users, Holm over all groups and runs of this table); better, worse: shares of users."
+        f"{text}; [interval of the difference]; * in a group, adjusted p at most "
+        f"{1 - segments.confidence:.3g} (paired t-test over users, Holm over all groups and runs of this "
+        "table; recgauge compare judges all users); better, worse: shares of users."
     )

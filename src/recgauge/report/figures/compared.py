@@ -38,6 +38,7 @@ class _Interval(NamedTuple):
     text: str
     filled: bool = True
     ink: str = PALETTE[0]
+    marker: str = "o"
 
 
 def plot_means(result: "MetricComparison", *, most: int | None = None) -> Figure:
@@ -53,14 +54,16 @@ def plot_means(result: "MetricComparison", *, most: int | None = None) -> Figure
 
 
 def plot_gains(segments: "Segments", run: str) -> Figure:
-    """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
+    """Draw by how much a run is better than the baseline in each group, filled where that is shown.
+
+    All users are a diamond without a verdict, which the comparison of the runs gives.
+    """
     rows = [
         _Interval(
             pair.segment,
             (pair.low, pair.difference, pair.high),
             f"{pair.n_users:,} users",
-            pair.differs,
-            INK if pair.segment == ALL else PALETTE[0],
+            *((True, INK, "D") if pair.segment == ALL else (pair.differs,)),
         )
         for pair in segments.pairs
         if pair.a == run
@@ -77,7 +80,7 @@ def plot_gains(segments: "Segments", run: str) -> Figure:
 
 def _draw_intervals(axes: Axes, rows: Sequence[_Interval], label: str) -> None:
     for place, row in enumerate(rows):
-        draw_interval(axes, place, row.ends, filled=row.filled, ink=row.ink)
+        draw_interval(axes, place, row.ends, filled=row.filled, ink=row.ink, marker=row.marker)
         write_at_edge(axes, row.text, place)
     name_rows(axes, short_names([row.name for row in rows]))
     axes.margins(x=0.12)

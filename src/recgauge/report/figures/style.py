@@ -224,14 +224,20 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def draw_interval(
-    axes: Axes, row: int, values: tuple[float, float, float], *, filled: bool = True, ink: str = PALETTE[0]
+    axes: Axes,
+    row: int,
+    values: tuple[float, float, float],
+    *,
+    filled: bool = True,
+    ink: str = PALETTE[0],
+    marker: str = "o",
 ) -> None:
     """Draw low end, middle and high end in a row; the middle is filled where a difference is shown."""
     low, middle, high = values
     if np.isfinite(low):
         axes.plot([low, high], [row, row], color=ink, linewidth=1.6, solid_capstyle="butt")
     face = ink if filled else "white"
-    axes.plot([middle], [row], marker="o", markersize=6, color=ink, markerfacecolor=face)
+    axes.plot([middle], [row], marker=marker, markersize=6, color=ink, markerfacecolor=face)
 
 
 def write_beside(
