@@ -74,9 +74,15 @@ def winners_claim(comparison: "Comparison") -> str:
         result = comparison.result(comparison.metrics[0], dataset)
         runs.setdefault(sure_winner(result, comparison.procedure), []).append(dataset)
     unsure, n = runs.pop(None, []), len(comparison.datasets)
-    parts = [f"{run} on {f'all {n} data sets' if len(on) == n else listed(on)}" for run, on in runs.items()]
-    best = [f"Shown to be best: {'; '.join(parts)}."] if parts else []
-    return " ".join([*best, *([f"Not sure on {listed(unsure)}."] if unsure else [])])
+    places = [(run, f"on {f'all {n} data sets' if len(on) == n else listed(on)}") for run, on in runs.items()]
+    label = metric_label(comparison.metrics[0])
+    if not places:
+        return f"By {label} the best is not sure on {listed(unsure)}."
+    (first, where), *others = places
+    text = "; ".join(
+        [f"By {label} {first} is shown to be best {where}", *(f"{run} {on}" for run, on in others)]
+    )
+    return f"{text}.{f' Not sure on {listed(unsure)}.' if unsure else ''}"
 
 
 def _by_recall(
