@@ -96,6 +96,14 @@ def _decimals(width: float) -> int:
     return min(8, max(1, ceil(-log10(width / 5)))) if width > 0 else 3
 
 
+def too_few_claim(metric: str, n: int, n_runs: int) -> str:
+    """Return what is said of ranks over n data sets where no ranks could show a difference."""
+    return (
+        f"{metric_label(metric)} by ranks: {n} data sets are too few to show a difference between "
+        f"{n_runs} runs."
+    )
+
+
 def ranks_claims(
     metric: str, runs: Sequence[str], groups: Sequence[Sequence[str]], n: int, p: float, alpha: float
 ) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from recgauge.comparison.claims import ranks_claims
+from recgauge.comparison.claims import ranks_claims, too_few_claim
 from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import direction_of
@@ -63,6 +63,23 @@ def post_hoc_test(
         return None, dict(zip(pairs, holm(2 * ndtr(-z)).tolist(), strict=True))
     critical = float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * stderr
     return critical, dict(zip(pairs, studentized_range.sf(z * sqrt(2), k, inf).tolist(), strict=True))
+
+
+def least_p(n: int, k: int, method: PostHoc) -> float:
+    """Return the least corrected p that k runs can have on n data sets: the first and the last on each.
+
+    Examples
+    --------
+    >>> round(least_p(3, 2, "nemenyi"), 3), round(least_p(4, 2, "nemenyi"), 3)
+    (0.083, 0.046)
+    """
+    from scipy.special import ndtr
+    from scipy.stats import studentized_range
+
+    z = (k - 1) / sqrt(k * (k + 1) / (6 * n))
+    if method == "holm":
+        return min(1.0, k * (k - 1) * float(ndtr(-z)))
+    return float(studentized_range.sf(z * sqrt(2), k, inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +197,9 @@ def compare_datasets(
     critical, p = post_hoc_test(ranks[:, order], post_hoc, alpha)
     names = tuple(runs[i] for i in order)
     groups = _neighbours(names, {pair for pair, adjusted in p.items() if adjusted <= alpha})
+    claims = ranks_claims(metric, names, groups, len(datasets), p_iman_davenport, alpha)
+    if least_p(len(datasets), len(runs), post_hoc) > alpha:
+        claims = (too_few_claim(metric, len(datasets), len(runs)),)
     return DatasetsResult(
         metric,
         higher,
@@ -192,7 +212,7 @@ def compare_datasets(
         critical,
         {(names[i], names[j]): adjusted for (i, j), adjusted in p.items()},
         groups,
-        ranks_claims(metric, names, groups, len(datasets), p_iman_davenport, alpha),
+        claims,
     )
 
 

@@ -75,6 +75,9 @@ def test_groups_and_claims():
         "nDCG@10 by ranks on 6 data sets: a has the best mean rank and differs from d.",
         "nDCG@10 by ranks on 6 data sets: a is not shown to be better than b, c.",
     )
+    for post_hoc in ("nemenyi", "holm"):  # two runs that are first and last on each of three data sets
+        few = compare_datasets({run: by_name(VALUES[3:])[run] for run in "ad"}, post_hoc=post_hoc)
+        assert few.claims == ("value by ranks: 3 data sets are too few to show a difference between 2 runs.",)
     lower = compare_datasets(by_name(VALUES), higher_is_better=False)
     assert lower.runs[0] == "d"
 
