@@ -12,8 +12,8 @@ from recgauge.comparison.results import Cost, Repeats
 from recgauge.metrics.names import headline_cutoff
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.protocol import identity, protocol
-from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
+from recgauge.runs.record import RunRecord, defined_alike
+from recgauge.runs.settings import FOLDS, MEASURED, flat_settings, numeric_settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,18 +103,18 @@ Best = dict[tuple[Any, str], float]
 def group(runs: Sequence[FinishedRun]) -> list[RunGroup]:
     """Return runs in groups: comparable ones next to each other, in the order of the runs.
 
-    Runs that repeat a fold and seed, such as reused ones, are groups of their own.
+    Runs that repeat a fold and seed, such as reused ones, are groups of their own. Which metrics are computed
+    sets apart only those that repeat, or define a metric otherwise.
     """
-    alike: dict[str, list[FinishedRun]] = {}
-    for run in sorted(runs, key=lambda run: _position(run.record)):
-        alike.setdefault(_but_fold_and_seed(run.record), []).append(run)
+    ordered = sorted(runs, key=lambda run: _position(run.record))
     groups: list[RunGroup] = []
-    for repeats in alike.values():
-        distinct = len({_position(run.record) for run in repeats}) == len(repeats)
-        groups += [
-            RunGroup(tuple(own), identity(protocol([run.record for run in own])))
-            for own in ([repeats] if distinct else [[run] for run in repeats])
-        ]
+    for measured in _alike(ordered, measured=False):
+        together = _are_distinct(measured) and defined_alike(run.record for run in measured)
+        for repeats in [measured] if together else _alike(measured, measured=True):
+            groups += [
+                RunGroup(tuple(own), identity(protocol([run.record for run in own])))
+                for own in ([repeats] if _are_distinct(repeats) else [[run] for run in repeats])
+            ]
     order = {run: number for number, run in enumerate(runs)}
     start = [min(order[run] for run in group.runs) for group in groups]
     first: dict[Any, int] = {}
@@ -153,7 +153,19 @@ def has_rivals(groups: Sequence[RunGroup]) -> bool:
     return any(size > 1 for size in Counter(group.protocol for group in groups).values())
 
 
-def _but_fold_and_seed(record: RunRecord) -> str:
+def _are_distinct(runs: Sequence[FinishedRun]) -> bool:
+    return len({_position(run.record) for run in runs}) == len(runs)
+
+
+def _alike(runs: Sequence[FinishedRun], *, measured: bool) -> list[list[FinishedRun]]:
+    """Return runs that differ in fold, window and seed alone, without `measured` also in their metrics."""
+    alike: dict[str, list[FinishedRun]] = {}
+    for run in runs:
+        alike.setdefault(_but_fold_and_seed(run.record, measured=measured), []).append(run)
+    return list(alike.values())
+
+
+def _but_fold_and_seed(record: RunRecord, *, measured: bool) -> str:
     """Return everything that counts but the fold, the window and the seed, as text.
 
     Stored runs lack settings that came after them, whose null changes nothing. A search chooses other
@@ -163,7 +175,7 @@ def _but_fold_and_seed(record: RunRecord) -> str:
     settings = {
         key: value
         for key, value in numeric_settings(record.settings).items()
-        if key != "seed" and value is not None
+        if key != "seed" and value is not None and (measured or key not in MEASURED)
     }
     split, model = settings.get("split"), settings.get("model")
     if isinstance(split, dict):
@@ -172,7 +184,8 @@ def _but_fold_and_seed(record: RunRecord) -> str:
         flat = flat_settings(model)
         kept = {key: value for key, value in flat.items() if key not in search.chosen.settings}
         settings["model"] = [kept, search.metric, search.sampler, search.budget]
-    facts = [record.names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
+    names = {key: value for key, value in record.names.items() if measured or key not in MEASURED}
+    facts = [names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
     return json.dumps(facts, sort_keys=True, default=str)
 
 

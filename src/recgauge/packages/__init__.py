@@ -64,7 +64,8 @@ def package(
     file = Path(out)
     if file.exists() and not overwrite:
         raise ConfigError(f"{file}: is there already; name another file, or overwrite it (--overwrite).")
-    runs, notes = find_runs(names, uri or store_of_user(), experiment=experiment, where=search, files=FILES)
+    store = uri or store_of_user()
+    runs, notes = find_runs(names, store, experiment=experiment, where=search, files=FILES, every_choice=True)
     for note in notes:
         print_note(note)
     with TemporaryDirectory(prefix="recgauge-") as temporary:

@@ -1,7 +1,7 @@
 """A finished run: all that it leaves in memory, and its record, the part that is kept as JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ from recgauge.models.recommend import serving
 from recgauge.models.recorded import Recorded
 from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
-from recgauge.runs.settings import fingerprint
+from recgauge.runs.settings import MEASURED, fingerprint
 from recgauge.search.space import Space, edge, flat, parse_space
 from recgauge.search.trials import Trial, best, importances
 from recgauge.utils.plain import from_plain
@@ -458,12 +458,17 @@ class RunRecord:
             self.environment.get("sources", {}),
         )
 
-    def settings_digest(self) -> str:
-        """Return the fingerprint but for recgauge's sources, which need not tell runs apart."""
+    def settings_digest(self, *, measured: bool = True) -> str:
+        """Return the fingerprint but for recgauge's sources, which need not tell runs apart.
+
+        Without `measured` nor does the choice of the metrics.
+        """
         sources = {
             name: digest for name, digest in self.environment.get("sources", {}).items() if name != "recgauge"
         }
-        return replace(self, environment=self.environment | {"sources": sources}).fingerprint()
+        settings = {key: value for key, value in self.settings.items() if measured or key not in MEASURED}
+        own = replace(self, settings=settings, environment=self.environment | {"sources": sources})
+        return own.fingerprint()
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""
@@ -477,6 +482,12 @@ class RunRecord:
         except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
         return record
+
+
+def defined_alike(records: Iterable[RunRecord]) -> bool:
+    """Whether metrics that several records have are defined alike."""
+    definitions = {(entry.key, entry.definition) for record in records for entry in record.results}
+    return len(definitions) == len({key for key, _ in definitions})
 
 
 def coverage_counts(record: RunRecord) -> dict[str, int]:

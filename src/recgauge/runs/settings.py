@@ -19,6 +19,8 @@ LISTS, WATCH, TUNE = "metrics=[ranking]", "learning.watch=true", "tune=tpe"
 """Words without which settings change nothing (`recgauge.sweeps.needs`)."""
 POLICIES = ("ties", "unknown", "seen", "repeats", "longest", "no_list")
 """Settings that are policies of the conventions (`recgauge.judging.Policies`), where they are named."""
+MEASURED = ("metrics", "cutoffs", "conventions_table", "sanity")
+"""Settings that choose which metrics are computed, and change nothing else."""
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
 LOCAL_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")

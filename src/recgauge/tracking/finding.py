@@ -20,6 +20,7 @@ from recgauge.errors import (
 )
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import read_jobs
+from recgauge.runs.record import defined_alike
 from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD
 from recgauge.tracking.delivering import delivered
 from recgauge.tracking.page import FILES_TAG, SUMMARY_TAG, TRIAL_TAG, experiment_tag
@@ -211,8 +212,11 @@ def find_runs(
     experiment: str = "recgauge",
     where: str = "",
     files: Sequence[str] = (),
+    every_choice: bool = False,
 ) -> tuple[list[FinishedRun], list[str]]:
     """Return the finished runs that a user names, the newest of those with equal settings, and notes.
+
+    Settings are equal if they differ in which metrics are computed alone.
 
     Parameters
     ----------
@@ -227,6 +231,8 @@ def find_runs(
         Which of an experiment's runs, in MLflow's language.
     files : sequence of str
         Files that are copied from a remote store beside those that every comparison needs.
+    every_choice : bool
+        Runs that differ in which metrics are computed count apart.
 
     Returns
     -------
@@ -251,22 +257,31 @@ def find_runs(
         for run in _runs(name, store, where, (*NEEDED, PREDICTIONS, *files), notes):
             distinct.setdefault(run.run_id or str(run.folder.resolve()), run)
     runs = list(distinct.values())
-    alike: dict[str, list[FinishedRun]] = {}
-    for run in sorted(runs, key=_started, reverse=True):
-        alike.setdefault(run.record.settings_digest(), []).append(run)
+    alike = _repeated(runs, every_choice=every_choice)
     if not alike:
         chosen = f" with --where {where!r}" if where else ""
         left_out = f" ({'; '.join(notes)})" if notes else ""
         raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.")
-    for newest, *older in alike.values():
+    for newest, *older in alike:
         if older:
             model, dataset = (newest.record.names[name] for name in ("model", "dataset"))
+            digests = {run.record.settings_digest() for run in (newest, *older)}
             notes.append(
-                f"{model} on {dataset} was run {1 + len(older)} times with equal settings; the newest "
-                f"counts: {newest.label}"
+                f"{model} on {dataset} was run {1 + len(older)} times with equal settings"
+                f"{' but for metrics' if len(digests) > 1 else ''}; the newest counts: {newest.label}"
             )
-    kept = {newest for newest, *_ in alike.values()}
+    kept = {newest for newest, *_ in alike}
     return [run for run in runs if run in kept], notes
+
+
+def _repeated(runs: Sequence[FinishedRun], *, every_choice: bool) -> list[list[FinishedRun]]:
+    """Return runs with those that repeat them, newest first; a metric defined otherwise sets them apart."""
+    alike: dict[str, list[list[FinishedRun]]] = {}
+    for run in sorted(runs, key=_started, reverse=True):
+        sets = alike.setdefault(run.record.settings_digest(measured=every_choice), [])
+        repeated = [own for own in sets if defined_alike([own[0].record, run.record])]
+        repeated[0].append(run) if repeated else sets.append([run])
+    return [own for sets in alike.values() for own in sets]
 
 
 def _started(run: FinishedRun) -> float:

@@ -211,6 +211,9 @@ def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys
     assert code == 0
     assert "0.7000*" in out
     assert f"svd on d was run 2 times with equal settings; the newest counts: {newer}" in out
+    fewer = store(tmp_path / "fewer", record_of("svd", value=0.6, metrics={"ndcg": {}}, cutoffs=[5, 10]))
+    out = compare(capsys, *pair, newer, fewer)[1]
+    assert f"svd on d was run 3 times with equal settings but for metrics; the newest counts: {fewer}" in out
 
 
 @pytest.mark.parametrize(
