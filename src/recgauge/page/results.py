@@ -154,15 +154,39 @@ def costs(data: ReportData, part: DatasetPart) -> Content:
             points[row.run] = max(seconds, SHORTEST), row.mean
     if len(points) < 2:
         return None
-    fastest: list[str] = []  # of equal means the faster; runs stand best first
-    for run, (time, _) in points.items():
-        if not fastest or time < points[fastest[-1]][0]:
-            fastest.append(run)
-    lead = f"No run is both faster and better than {' or '.join(reversed(fastest))}."
+    lead = _fast_and_good({run: time for run, (time, _) in points.items()})
     metric, cost = metric_label(first.metric), "seconds of training (logarithmic scale)"
     draw = partial(plot_tradeoff, points, x_label=cost, y_label=metric)
     picture = Picture(f"cost_{slug(part.name)}", draw, f"{metric} against the seconds of training", lead)
     return lead, [Pictures((picture,))]
+
+
+def _fast_and_good(seconds: Mapping[str, float]) -> str:
+    """Say which runs are the fastest, the best, or neither; they stand best first.
+
+    Examples
+    --------
+    >>> _fast_and_good({"svd": 2.0, "ease": 3.0, "item_knn": 1.0, "popularity": 0.1})
+    'popularity is the fastest, svd the best, item_knn between; ease is neither faster nor better than svd.'
+    """
+    faster: dict[str, list[str]] = {}  # each than all better ones, with those that it beats in both
+    for run, time in seconds.items():
+        last = next(reversed(faster), None)
+        if last is None or time < seconds[last]:
+            faster[run] = []
+        else:
+            faster[last].append(run)
+    best, *between = faster
+    text = f"{best} is the best and the fastest"
+    if between:
+        text = f"{between.pop()} is the fastest, {best} the best"
+        text += f", {listed(between)} between" if between else ""
+    beaten = [
+        f"{listed(runs)} {'is' if len(runs) == 1 else 'are'} neither faster nor better than {run}"
+        for run, runs in faster.items()
+        if runs
+    ]
+    return f"{'; '.join([text, *beaten])}."
 
 
 def stability(_: ReportData, part: DatasetPart) -> Content:

@@ -53,7 +53,7 @@ def deviation(row: "RunRow") -> str:
     """Return what varies between seeds and folds; empty where nothing does."""
     if row.repeats is None or not row.repeats.deviation:
         return ""
-    return f"±{number(row.repeats.deviation)} of {len(row.repeats.means)}"
+    return f"±{number(row.repeats.deviation)} over {len(row.repeats.means)}"
 
 
 def p_value(p: float) -> str:
