@@ -12,7 +12,7 @@ from PIL import Image
 
 RUN = Path(__file__).parents[1] / "run.py"
 WORDS = ("-m", "model=popularity,item_knn,svd", "hydra.sweep.dir=out")
-HIDDEN = "<style>.notes, details:not(.section) { display: none; } section h2 { margin-top: 1.6rem; }</style>"
+HIDDEN = "<style>.notes { display: none; } section h2 { margin-top: 1.6rem; }</style>"
 SIZE = (1000, 1090)
 COLOURS = 128
 
