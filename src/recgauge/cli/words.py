@@ -262,7 +262,8 @@ def check_words(parsed: Sequence[Override]) -> None:
         elif word.is_sweep_override() and word.is_hydra_override():
             reason = "is of the whole sweep and cannot have several values"
         elif group in _TAKES_ONE and (value is None or isinstance(value, list)):
-            reason = f"{group} takes one option. To run several: -m {group}=A,B; for none leave it out"
+            several = ",".join(map(str, value)) if isinstance(value, list) and value else "A,B"
+            reason = f"{group} takes one option. To run several: -m {group}={several}; for none leave it out"
         elif group == "metrics" and isinstance(value, dict) and not word.is_add():
             reason = "would only add to the suites chosen. Type metrics=[NAME,NAME] or '+metrics={...}'"
         elif group == "filters" and isinstance(value, list) and len(set(map(str, value))) < len(value):

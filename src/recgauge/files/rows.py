@@ -252,7 +252,8 @@ def _hint(role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
     """Return how to say what a number or date means that is written as elsewhere."""
     words = " or ".join(answers)
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
-        return f" (write numbers as 1234.5{f', or say {words}' if words else ''})"
+        number = f"1234{roles.cells.decimal}5"
+        return f" (write numbers as {number}, without thousands signs{f', or say {words}' if words else ''})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
         form = roles.setting.format("time_format", '"%d.%m.%Y"')
         words = f": {words}" if words else f", as of strptime: {shlex.quote(form)}, %m/%d/%Y %H:%M, ..."

@@ -30,7 +30,7 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
         metrics[metric_label(search.metric)] = None
         test = record.result(search.metric)
         n_finished = sum(trial.state == "finished" for trial in search.trials)
-        few = f"{n_finished} finished, needs {LEAST_TRIALS}" if n_finished < LEAST_TRIALS else ""
+        few = f"not computed: {n_finished} of {LEAST_TRIALS} trials" if n_finished < LEAST_TRIALS else ""
         trials = f"{len(search.trials)} {search.sampler}, {search.seconds:.0f} s"
         values = (search.trials[0].value, search.chosen.value, None if test is None else test.value)
         rows.append(

@@ -170,7 +170,7 @@ def test_read_rightly_at_first_try(write, case):
 
 def test_thousands_are_no_decimals(write):
     table = Table(write("plays.csv", "user;item;rating\n1;2;1.234\n1;3;12,5\n"), decimal=",")
-    with pytest.raises(SchemaError, match=r"line 2: .*'1\.234' \(write numbers as 1234\.5"):
+    with pytest.raises(SchemaError, match=r"line 2: .*'1\.234' \(write numbers as 1234,5"):
         table.load()
 
 
