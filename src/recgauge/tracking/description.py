@@ -41,10 +41,10 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
     if at < float(tags.get(TIME_TAG, 0)) or room < _LEAST:
         return
     first, *rest = linked(opened, summary.text).split("\n")
-    when = (
-        f"Of {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC; each sweep has its own run `comparison`."
-    )
-    own = shortened([f"Newest: {first} {MARK}", "", when, *rest], "the comparison's run", room)
+    ended = datetime.fromtimestamp(at, UTC)
+    first = f"Newest, {ended:%H:%M} UTC: {first.strip('*')} {MARK}"  # plain, as MLflow's list shows its signs
+    when = f"Of {ended:%Y-%m-%d %H:%M} UTC; each sweep has its own run `comparison`."
+    own = shortened([first, "", when, *rest], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)
     opened.client.set_experiment_tag(opened.experiment_id, TIME_TAG, f"{at:.3f}")

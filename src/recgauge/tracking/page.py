@@ -92,7 +92,9 @@ def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
     began = record.job.ended - search.seconds  # as if one had followed the other up to the end of the job
     for trial in search.trials:
         number, ended = str(trial.number + 1), began + trial.seconds
-        name = f"trial {number} · {record.names['model']} · seed {record.seed} · {record.names['dataset']}"
+        value = [] if trial.value is None else [f"{trial.value:.4f}{' best' * (trial == search.chosen)}"]
+        of = [record.names["model"], f"seed {record.seed}", record.names["dataset"]]
+        name = " · ".join([f"trial {number}", *value, *of])
         # without the tags of sweep and experiment, whose pages are of final runs
         tags = {SEARCH_TAG: search.sha256, TRIAL_TAG: number, PARENT_TAG: parent}
         tags |= {"mlflow.user": record.job.user, "mlflow.source.type": "LOCAL"}

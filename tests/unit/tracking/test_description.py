@@ -9,7 +9,7 @@ from recgauge.tracking.description import MARK
 from recgauge.tracking.pages import MODEL_TRAINING
 from recgauge.tracking.store import open_store
 
-NOTE, NEWEST = "mlflow.note.content", "Newest: "
+NOTE, NEWEST = "mlflow.note.content", "Newest, 03:33 UTC: "
 
 
 def summary(folder, store, text, at):
@@ -26,16 +26,17 @@ def test_the_newest_comparison_stands_behind_what_somebody_has_written(tmp_path,
 
     run_id = summary(tmp_path / "b", store, "**b wins.**\n[b](runs/1)", 2e9)
     page = f"#/experiments/{opened.experiment_id}/runs"
-    assert description().startswith(f"{NEWEST}**b wins.** {MARK}\n\nOf 2033-05-18 03:33 UTC; ")
+    assert description().startswith(f"{NEWEST}b wins. {MARK}\n\nOf 2033-05-18 03:33 UTC; ")
     assert f"[b]({page}/1?{MODEL_TRAINING})" in description()
     assert f"({page}/{run_id}?{MODEL_TRAINING})" in description()
     summary(tmp_path / "a", store, "an older one", 1e9)
-    assert "**b wins.**" in description()
+    assert "b wins." in description()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE, f"ours\n\n{description()}")
     last = summary(tmp_path / "long", store, "**d wins.**\n" + "| row |\n" * 2000, 4e9)
-    assert description().startswith(f"ours\n\n{NEWEST}**d wins.**")
+    assert description().startswith("ours\n\nNewest, ")
     assert f"[comparison]({page}/{last}?{MODEL_TRAINING})" in description()
-    assert "**b wins.**" not in description()
+    assert "d wins." in description()
+    assert "b wins." not in description()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE, "x" * 4_950)  # leaves no room
     summary(tmp_path / "e", store, "**e wins.**", 5e9)
     assert description() == "x" * 4_950
