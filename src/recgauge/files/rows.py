@@ -255,6 +255,8 @@ def _hint(role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
         number = f"1234{roles.cells.decimal}5"
         return f" (write numbers as {number}, without thousands signs{f', or say {words}' if words else ''})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
+        if roles.cells.time_format is not None and not words:
+            return " (write all dates in the form that you said, or say another)"
         form = roles.setting.format("time_format", '"%d.%m.%Y"')
         words = f": {words}" if words else f", as of strptime: {shlex.quote(form)}, %m/%d/%Y %H:%M, ..."
         return f" (say which form dates have{words})"
@@ -272,7 +274,8 @@ def _answers(role: Role, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     if role != "time" or not roles.setting.startswith(("dataset.", "split.")):
         return []
     dates = column.take(pa.array(range(0, len(column), len(column) // _SAMPLE + 1)))
-    return [shlex.quote(word("time_format", f'"{form}"')) for form in _date_forms(dates)]
+    forms = [form for form in _date_forms(dates) if form != roles.cells.time_format]
+    return [shlex.quote(word("time_format", f'"{form}"')) for form in forms]
 
 
 def _date_forms(dates: pa.ChunkedArray) -> list[str]:
