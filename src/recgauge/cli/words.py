@@ -234,6 +234,7 @@ def _single(words: Sequence[Override]) -> list[Override]:
     that all jobs share have the default model, perhaps without l2.
     """
     swept = {word.key_or_group for word in words if word.is_sweep_override()}
+    swept |= {"search"} if "model" in swept else set()  # its space is that of the model
     return [word for word in words if swept.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))]
 
 
