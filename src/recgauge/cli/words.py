@@ -191,7 +191,7 @@ def _quoted(word: str) -> str:
 
 
 def weights_of(text: str) -> dict[str, float]:
-    """Return the weights of events that a text has.
+    """Return the weights of events that a text in YAML has.
 
     Raises
     ------
@@ -203,10 +203,10 @@ def weights_of(text: str) -> dict[str, float]:
     >>> weights_of("{Kauf: 5, Rückgabe: 0}")
     {'Kauf': 5.0, 'Rückgabe': 0.0}
     """
-    pairs = [part.rpartition(":") for part in text.strip().removeprefix("{").removesuffix("}").split(",")]
     try:
-        return {name.strip().strip("'\""): float(weight) for name, _, weight in pairs}
-    except ValueError as error:
+        weights: Any = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+        return {str(name): float(weight) for name, weight in weights.items()}
+    except Exception as error:  # of YAML, and of what is no mapping or no number
         raise ConfigError(
             f"dataset.weights: a number for each event, such as {{view: 1, purchase: 5}}; got {text}."
         ) from error

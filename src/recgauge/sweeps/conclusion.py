@@ -34,7 +34,7 @@ from recgauge.tracking.page import shortened
 from recgauge.utils.files import is_writable
 
 _MOST_LINES = 45  # lines of a study that the terminal shows; the others are in its file
-_UNDER_NO_HEADING = re.compile(r"(\s*^#+ .*)*\s*\Z", re.MULTILINE)
+_EMPTY_HEADINGS = re.compile(r"(\s*^#+ .*)*\s*\Z", re.MULTILINE)
 
 
 def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliveries: Deliveries) -> None:
@@ -61,7 +61,7 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     console = output()
     console.print()
     lines = without_details(part).split("\n")
-    console.print(Markdown(_UNDER_NO_HEADING.sub("", "\n".join(lines[:_MOST_LINES]))))
+    console.print(Markdown(_EMPTY_HEADINGS.sub("", "\n".join(lines[:_MOST_LINES]))))
     console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
     page = folder if reason or published is None else published
     console.print(f"page     {shown_path(page / 'README.md')}", soft_wrap=True)
