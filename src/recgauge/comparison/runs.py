@@ -16,6 +16,7 @@ from recgauge.metrics.names import headline_key, importance
 from recgauge.recorded.direction import opposite_orders
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.protocol import differences, protocol
+from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import user_columns
 
@@ -117,7 +118,11 @@ def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]
 def run_names(groups: Sequence[RunGroup]) -> list[str]:
     """Return a name for each group of a data set: its model, and the settings that set it apart."""
     names = [run_group.model for run_group in groups]
-    for settings_of in (_model_settings, lambda run_group: protocol(run_group.records), _all_settings):
+    for settings_of in (
+        lambda run_group: model_settings(run_group.records[0]),
+        lambda run_group: protocol(run_group.records),
+        _all_settings,
+    ):
         for name in _repeated(names):
             rows = [row for row, own in enumerate(names) if own == name]
             for key, values in differences([settings_of(groups[row]) for row in rows]).items():
@@ -142,12 +147,11 @@ def short_value(value: str) -> str:
         return value
 
 
-def _model_settings(run_group: RunGroup) -> dict[str, str]:
-    """Return the settings of a model; of one that was tuned how it was, not what was chosen."""
-    record = run_group.records[0]
+def model_settings(record: RunRecord) -> dict[str, str]:
+    """Return the settings of a model; of one that was tuned how it was, and nothing for what was chosen."""
     tried = {} if record.search is None else record.search.chosen.settings
     tuned = "" if record.search is None else f"{record.search.sampler}, {record.search.budget}"
-    settings = flat_settings(record.settings.get("model") or {})
+    settings = flat_settings(numeric_settings(record.settings).get("model") or {})
     return {key: "" if key in tried else value for key, value in settings.items()} | {"tuned": tuned}
 
 

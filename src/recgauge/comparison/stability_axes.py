@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from operator import ne
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.runs import common_metrics, reference_key, require_equal_rows, values_by_run
+from recgauge.comparison.runs import (
+    common_metrics,
+    model_settings,
+    reference_key,
+    require_equal_rows,
+    values_by_run,
+)
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.conventions import get_convention
 from recgauge.errors import ConfigError, listed
@@ -100,11 +106,8 @@ def _by_options(runs: Sequence[FinishedRun], notes: list[str]) -> tuple[RunTable
 
 def _model(run: FinishedRun) -> Option:
     """Return a model and its settings; of one that was tuned how it was, since each seed chooses its own."""
-    settings, search = numeric_settings(run.record.settings).get("model") or {}, run.record.search
-    tried = {} if search is None else search.chosen.settings
-    own = {key: value for key, value in flat_settings(settings).items() if key not in tried}
-    own |= {} if search is None else {"tuned": f"{search.sampler}, {search.budget}"}
-    return run.record.names.get("model") or "none", own
+    settings = {key: value for key, value in model_settings(run.record).items() if value}
+    return run.record.names.get("model") or "none", settings
 
 
 def _choices(run: FinishedRun) -> dict[str, Option]:

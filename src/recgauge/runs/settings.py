@@ -19,8 +19,6 @@ LISTS, WATCH, TUNE = "metrics=[ranking]", "learning.watch=true", "tune=tpe"
 """Words without which settings change nothing (`recgauge.sweeps.needs`)."""
 POLICIES = ("ties", "unknown", "seen", "repeats", "longest", "no_list")
 """Settings that are policies of the conventions (`recgauge.judging.Policies`), where they are named."""
-MEASURED = ("metrics", "cutoffs", "conventions_table", "sanity")
-"""Settings that choose which metrics are computed, and change nothing else."""
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
 LOCAL_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
@@ -148,6 +146,8 @@ class RunSettings:
 
 
 _TABLE: Mapping[str, Mapping[str, Any]] = {entry.name: entry.metadata for entry in fields(RunSettings)}
+MEASURED = tuple(name for name, entry in _TABLE.items() if entry["use"] == "metrics" and name != "guards")
+"""Settings that choose which metrics are computed, and change nothing else."""
 
 
 def use_of(name: str) -> Use:
