@@ -71,7 +71,7 @@ def test_side_by_side_gives_what_one_after_the_other_gives(both):
         lists = [file_digest(folder / str(job) / "recommendations.parquet") for folder in (one, two)]
         assert lists[0] == lists[1]
     assert "random on demo" in (two / "0" / "log.txt").read_text()
-    assert "[3/4] popularity on demo" in done.out
+    assert "job 2: popularity on demo" in done.out
 
 
 @pytest.mark.slow

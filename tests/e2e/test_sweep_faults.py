@@ -86,7 +86,7 @@ def test_one_wrong_value_and_missing_data_stop_only_their_jobs(workplace):
         "tracking=off", "data.offline=true", "data.mirror=null", "data.cache=empty",
     )  # fmt: skip
     assert [row["status"] for row in summary(workplace)] == ["done", "no data", "failed", "failed"]
-    assert "[1/4] svd on demo, model.n_factors=4" in done.out
+    assert "job 0: svd on demo, model.n_factors=4" in done.out
     assert done.err.count("ml-1m.zip could not be found") == 1  # before the first job
     assert "cache folder" not in done.out
     assert "n_factors must be a whole number >= 1" in summary(workplace)[2]["reason"]

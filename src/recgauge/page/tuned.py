@@ -5,7 +5,6 @@ from recgauge.metrics.names import metric_label
 from recgauge.page.data import DatasetPart
 from recgauge.report.blocks import Row, TableBlock
 from recgauge.report.comparison_tables import number
-from recgauge.search.trials import LEAST_TRIALS
 
 _HEADER = (
     *("run", "seed", "chosen", "first trial, validation", "chosen, validation", "chosen, test"),
@@ -29,8 +28,6 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
             continue
         metrics[metric_label(search.metric)] = None
         test = record.result(search.metric)
-        n_finished = sum(trial.state == "finished" for trial in search.trials)
-        few = f"not computed: {n_finished} of {LEAST_TRIALS} trials" if n_finished < LEAST_TRIALS else ""
         trials = f"{len(search.trials)} {search.sampler}, {search.seconds:.0f} s"
         values = (search.trials[0].value, search.chosen.value, None if test is None else test.value)
         rows.append(
@@ -39,7 +36,7 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
                 f"{record.seed}",
                 search.chosen.words,
                 *("" if value is None else number(value) for value in values),
-                record.mattered or few * (len(record.search_space) > 1),
+                record.mattered,
                 "; ".join([trials, *record.search_remarks]),
             )
         )

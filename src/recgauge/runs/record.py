@@ -27,7 +27,7 @@ from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import MEASURED, fingerprint
 from recgauge.search.space import Space, edge, flat, parse_space
-from recgauge.search.trials import Trial, best, importances
+from recgauge.search.trials import LEAST_TRIALS, Trial, best, importances
 from recgauge.utils.plain import from_plain
 
 _MOST_SETTINGS = 3  # settings of a search of which it is said how much they mattered
@@ -333,8 +333,8 @@ class RunRecord:
             return []
         chosen = self.search.chosen
         won = ["the defaults won"] if self.search.own_first and chosen.number == 0 else []
-        ends = {name: edge(each, chosen.settings[name]) for name, each in self.search_space.items()}
-        return won + [f"{name} at the edge of its range, {text}" for name, text in ends.items() if text]
+        ends = [edge(name, each, chosen.settings[name]) for name, each in self.search_space.items()]
+        return won + [text for text in ends if text]
 
     @property
     def importances(self) -> dict[str, float]:
@@ -346,8 +346,11 @@ class RunRecord:
 
     @property
     def mattered(self) -> str:
-        """The settings of the search that mattered most, with their shares of 1."""
+        """The settings of the search that mattered most, with their shares of 1, or why there are none."""
         shares = [*self.importances.items()][:_MOST_SETTINGS]
+        if not shares and self.search is not None and len(self.search_space) > 1:
+            n = sum(trial.state == "finished" for trial in self.search.trials)
+            return f"not computed, {n} of {LEAST_TRIALS} finished trials" if n < LEAST_TRIALS else ""
         return ", ".join(f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares)
 
     @property

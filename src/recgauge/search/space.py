@@ -119,27 +119,31 @@ def ends(distribution: "BaseDistribution") -> tuple[Any, ...]:
     return (distribution.low, distribution.high) if values is None else tuple(values)  # type: ignore[attr-defined]
 
 
-def edge(distribution: "BaseDistribution", value: object) -> str:
-    """Return the ends of a range that a value is at an end of; empty if it is not.
+def edge(name: str, distribution: "BaseDistribution", value: object) -> str:
+    """Say that a setting's value is at an end of its range, and what widens it; empty if it is not.
 
     A lower end of 0 is none, since no setting lies below it.
 
     Examples
     --------
     >>> l2 = parse_space({"l2": {"low": 1.0, "high": 200.0, "log": True}})["l2"]
-    >>> edge(l2, 185.8), edge(l2, 20.0)
-    ('1 to 200', '')
+    >>> edge("l2", l2, 185.8)
+    'l2 at the edge of its range, 1 to 200 (search.l2.high= widens it)'
+    >>> edge("l2", l2, 20.0)
+    ''
     >>> shrinkage = parse_space({"shrinkage": {"low": 0, "high": 1000}})["shrinkage"]
-    >>> edge(shrinkage, 0), edge(shrinkage, 1000)
-    ('', '0 to 1000')
+    >>> edge("shrinkage", shrinkage, 0)
+    ''
     """
     low, high = getattr(distribution, "low", None), getattr(distribution, "high", None)
     if low is None or high is None or not isinstance(value, int | float) or low >= high:
         return ""
     scale = log if getattr(distribution, "log", False) else float
     place = (scale(value) - scale(low)) / (scale(high) - scale(low))
-    at_edge = place >= 1 - EDGE or (place <= EDGE and low != 0)
-    return f"{low:g} to {high:g}" if at_edge else ""
+    if EDGE < place < 1 - EDGE or (place <= EDGE and low == 0):
+        return ""
+    end = "low" if place <= EDGE else "high"
+    return f"{name} at the edge of its range, {low:g} to {high:g} (search.{name}.{end}= widens it)"
 
 
 def holds(space: Space, settings: Mapping[str, Any]) -> bool:

@@ -97,12 +97,13 @@ def trial_sentence(done: Sequence[Trial], of: int | None, *, maximize: bool, met
     --------
     >>> trials = [Trial(0, {"l2": 3}, "finished", 0.5, 2.0), Trial(1, {"l2": 9}, "finished", 0.25, 4.0)]
     >>> trial_sentence(trials, 20, maximize=True, metric="ndcg_at_10")
-    'trial 2 of 20: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s, about 0:00:54 left'
+    'trial 2 of 20: validation ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s, about 0:00:54 left'
     """
     trial = done[-1]
     ended = f"failed ({trial.reason})"
     if trial.value is not None:
-        ended = f"{'pruned at ' * (trial.state == 'pruned')}{metric.replace('_at_', '@')} {trial.value:.4f}"
+        pruned = "pruned at " * (trial.state == "pruned")
+        ended = f"{pruned}validation {metric.replace('_at_', '@')} {trial.value:.4f}"
     so_far = "none finished so far"
     if any(each.state == "finished" for each in done):
         first = best(done, maximize=maximize)

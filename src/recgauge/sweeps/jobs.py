@@ -198,23 +198,26 @@ def _is_stop(error: BaseException | None) -> bool:
 
 
 class _TrialNotes(ConsoleProgress):
-    """Progress of a search in a worker whose output goes to a log: its notes go to the terminal, too."""
+    """Progress of a search in a sweep: its notes name the job, and go to the terminal beside a log."""
 
-    def __init__(self, job: Job, terminal: int) -> None:
+    def __init__(self, job: Job, terminal: int | None) -> None:
         super().__init__()
-        self._name, self._terminal = f"[{job.number + 1}] {job.names['model']}", terminal
+        self._name = f"job {job.number}, {job.names['model']}, seed {job.typed.seed}"
+        self._terminal = terminal if job.output == "log" else None
 
     def note(self, text: str) -> None:
+        text = f"{self._name}: {text}"
         super().note(text)
-        with suppress(OSError):
-            os.write(self._terminal, f"{message(f'{self._name}: {text}')}\n".encode(errors="replace"))
+        if self._terminal is not None:
+            with suppress(OSError):
+                os.write(self._terminal, f"{message(text)}\n".encode(errors="replace"))
 
 
 def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
     progress, note = ConsoleProgress(), None
     experiment = job.compose()
     if job.typed.tune is not None:
-        notes = progress if terminal is None or job.output != "log" else _TrialNotes(job, terminal)
+        notes = progress if job.sweep is None else _TrialNotes(job, terminal)
         job, experiment, note = _tuned(job, experiment, notes)
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)
@@ -250,7 +253,7 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note)
     if job.output == "log":
-        print_job_line(outcome, outcome.label, job.number + 1)
+        print_job_line(outcome, outcome.label)
     if unsaved is None:
         return outcome
     print_error(f"the run is complete, but its model is not saved: {unsaved}")

@@ -287,8 +287,7 @@ class JobLines:
         if self._sweep.alone:
             return
         progress = "" if outcome.status == "reused" else f"({self})"
-        n_jobs = len(self._sweep.labels)
-        print_job_line(outcome, self._sweep.labels[outcome.number], n_jobs, progress)
+        print_job_line(outcome, self._sweep.labels[outcome.number], progress)
 
     def __str__(self) -> str:
         parts = [f"{self._ended} of {self._n_todo} jobs done"]

@@ -194,7 +194,7 @@ def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
     ]
 
 
-def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, end: str = "") -> None:
+def print_job_line(outcome: JobOutcome, label: str, end: str = "") -> None:
     """Print one line for a finished job of a sweep: what sets it apart, its first numbers, and an `end`."""
     record = outcome.record
     if record is None:
@@ -206,9 +206,8 @@ def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, end: str = "") 
     parts = [f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in keys[:IN_A_LINE]]
     parts.append(f"({len(keys) - IN_A_LINE} more)" if len(keys) > IN_A_LINE else "")
     parts += [MARK if record.incomparable else "", end]
-    number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
     console = output()
-    console.print(f"{number} {title}: {'  '.join(filter(None, parts))}")
+    console.print(f"job {outcome.number}: {title}: {'  '.join(filter(None, parts))}")
     if outcome.status == "reused":
         console.print(reused_line(outcome))
 

@@ -129,12 +129,10 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
     if fixed := searched(typed, words)[1]:
         progress.note(f"not searched, since the command line gives it: {', '.join(fixed)}.")
     maximize = definition.metric.higher_is_better
-    better = "more" if maximize else "less"
     with progress.stage("look for the data"):
         final.dataset.find(progress)
     timings = Timings(progress)
     ready = prepare(alike, timings)
-    progress.note(f"the search decides by {key.replace('_at_', '@')} on validation rows: {better} is better.")
 
     def measure(settings: dict[str, Any], report: Report) -> float:
         try:
