@@ -92,13 +92,16 @@ def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> l
 def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:
     """Return of each data set the most runs that differ in the model alone, and a note of the others.
 
-    Of sets of one size, that of the first run is taken. A data set with one run alone is left out.
+    Of sets of one size, that of the first run is taken; of runs with equal settings the first. A data set
+    with one run alone is left out.
     """
+    distinct: dict[str, FinishedRun] = {}
+    repeated = [run for run in runs if distinct.setdefault(run.record.settings_digest(), run) is not run]
     by_dataset: dict[str, dict[object, list[RunGroup]]] = {}
-    for run_group in group(runs):
+    for run_group in group([*distinct.values()]):
         by_dataset.setdefault(run_group.dataset, {}).setdefault(run_group.protocol, []).append(run_group)
     kept: set[FinishedRun] = set()
-    notes = []
+    notes = [f"{run.label} repeats a run with equal settings and is left out" for run in repeated]
     for dataset, by_protocol in by_dataset.items():
         largest = max(by_protocol.values(), key=len)
         rest = [each for groups in by_protocol.values() if groups is not largest for each in groups]
@@ -116,8 +119,8 @@ def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]
 
 
 def run_names(groups: Sequence[RunGroup]) -> list[str]:
-    """Return a name for each group of a data set: its model, and the settings that set it apart."""
-    names = [run_group.model for run_group in groups]
+    """Return a name for each group of a data set: its model, tuned or not, and settings that set it apart."""
+    names = [f"{own.model}{' tuned' * (own.records[0].search is not None)}" for own in groups]
     for settings_of in (
         lambda run_group: model_settings(run_group.records[0]),
         lambda run_group: protocol(run_group.records),
@@ -148,11 +151,11 @@ def short_value(value: str) -> str:
 
 
 def model_settings(record: RunRecord) -> dict[str, str]:
-    """Return the settings of a model; of one that was tuned how it was, and nothing for what was chosen."""
+    """Return the settings of a model; of a tuned one its search, and nothing for what that has chosen."""
     tried = {} if record.search is None else record.search.chosen.settings
-    tuned = "" if record.search is None else f"{record.search.sampler}, {record.search.budget}"
+    search = "" if record.search is None else f"{record.search.sampler} {record.search.budget}"
     settings = flat_settings(numeric_settings(record.settings).get("model") or {})
-    return {key: "" if key in tried else value for key, value in settings.items()} | {"tuned": tuned}
+    return {key: "" if key in tried else value for key, value in settings.items()} | {"search": search}
 
 
 def _all_settings(run_group: RunGroup) -> dict[str, str]:

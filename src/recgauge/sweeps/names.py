@@ -56,7 +56,8 @@ def run_name(
     """
     split = settings.get("split") or {}
     among = names["candidates"]
-    parts = [names["model"], *([] if among == "all" else [among])]
+    model = f"{names['model']}{' tuned' * bool(settings.get('tune'))}"
+    parts = [model, *([] if among == "all" else [among])]
     typed = dict(word.lstrip("+").split("=", 1) for word in words if "=" in word and word[0] != "~")
     for key, value in typed.items():
         group, _, setting = key.partition(".")
@@ -77,8 +78,6 @@ def run_name(
     if "seed" in typed or settings["seed"] != 0:
         parts.append(f"seed {settings['seed']}")
     parts.append(names["dataset"])
-    if settings.get("tune"):
-        parts.append("tuned")
     name = str(without_secrets(" · ".join(parts)))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
