@@ -30,13 +30,13 @@ def comparison_summary(comparison: Comparison, job: JobFacts, name: str, runs: M
     answers = [_answer(comparison, dataset) for dataset in comparison.datasets]
     parts = ["\n".join([answer, "", *table]) for answer, table in zip(answers, tables, strict=True)]
     text = "\n\n".join([*_first(comparison), *parts])
-    claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
-    markdown = comparison.to_markdown()
+    claims = [f"- {markdown_line(claim)}" for claim in comparison.claims if escaped(claim) not in text]
+    rest = [*claims, "", f"Every pair by every metric, and costs: {name}.md among the artifacts."]
     return Summary(
         job=job,
         subject=name,
-        fingerprint=sha256(f"{name}\n{markdown}\n".encode()).hexdigest(),
-        note=shortened([*text.split("\n"), "", *claims, "", *markdown.splitlines()], f"{name}.md"),
+        fingerprint=sha256(f"{name}\n{comparison.to_markdown()}\n".encode()).hexdigest(),
+        note=shortened([*text.split("\n"), "", *rest], f"{name}.md"),
         values=_values(comparison),
         text=text,
     )

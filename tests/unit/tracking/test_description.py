@@ -26,7 +26,8 @@ def test_the_newest_comparison_stands_behind_what_somebody_has_written(tmp_path,
 
     run_id = summary(tmp_path / "b", store, "**b wins.**\n[b](runs/1)", 2e9)
     page = f"#/experiments/{opened.experiment_id}/runs"
-    assert description().startswith(f"{NEWEST}b wins. {MARK}\n\nOf 2033-05-18 03:33 UTC; ")
+    assert description().startswith(f"{NEWEST}b wins. {MARK}\n")
+    assert "2033-05-18 03:33 UTC: [" in description()
     assert f"[b]({page}/1?{MODEL_TRAINING})" in description()
     assert f"({page}/{run_id}?{MODEL_TRAINING})" in description()
     summary(tmp_path / "a", store, "an older one", 1e9)
