@@ -45,7 +45,8 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     add("--separator", metavar="TEXT", help="what separates the columns of text; by default recognised")
     add("--missing", metavar="CELL", nargs="+", default=[], help="cells that are missing, such as NA")
     add("--unused", metavar="COLUMN", nargs="+", default=[], help="columns that are left out on purpose")
-    add("--decimal", choices=(".", ","), default=".", help=f"decimal sign of numbers in text {default}")
+    sign = f'decimal sign of numbers in text: "." or "," {default}'
+    add("--decimal", metavar="SIGN", choices=(".", ","), default=".", help=sign)
     implausible = "do not refuse contents that are hardly meant, such as ids that are dates"
     add("--implausible", choices=("refuse", "keep"), default="refuse", help=implausible)
 
