@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from recgauge.comparison.results import Comparison, MetricComparison, Pair, Procedure
 
-FINDING = ("ndcg", "recall", "precision", "f1", "map")
-"""Metrics that rise with the items in a list that people want; recall says by how many."""
+RANKING = ("ndcg", "dcg", "map", "mrr")
+"""Metrics that rise the higher the held-out items stand in a list."""
 ERRORS = ("rmse", "mae", "rmse_user", "mae_user")
 MOST = 4  # runs that a sentence names
 _LEAST_P = 0.0001  # which 10,000 resamples can show
@@ -28,9 +28,8 @@ def sure_winner(result: "MetricComparison", procedure: "Procedure") -> str | Non
 def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     r"""Return the answer by the first metric, on a data set if there are several, without statistics.
 
-    The first line is the answer, others say how sure it is. It is of the best run against the second, or
-    against the baseline. How much more a run finds is said of recall at the metric's cutoff, if that is
-    compared and shows the difference, too.
+    The first line is the answer and names its metric, others say how sure it is. It is of the best run
+    against the second, or against the baseline.
 
     Raises
     ------
@@ -45,8 +44,8 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     >>> values = {"new": [0.6, 0.7] * 20, "old": [0.5] * 40}
     >>> comparison = compare({run: pd.DataFrame({"recall": each}, users) for run, each in values.items()})
     >>> print(plain_claim(comparison))
-    new finds 30 % more of what people want than old (Recall).
-    Chance alone would show as much in at most 0.01 % of comparisons. By Recall 100 % of users gain, 0 % lose.
+    new finds 30 % more of the held-out items than old (Recall).
+    Chance alone would show as much in at most 0.01 % of comparisons. 100 % of users gain, 0 % lose.
     """
     result, procedure = comparison.result(comparison.metrics[0], dataset), comparison.procedure
     best, level = _best(result, procedure)
@@ -55,10 +54,9 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     if pair.equal == 1:
         text = f"{pair.a} and {pair.b} are equal for every user."
     elif not level:
-        shown, measure = _by_recall(pair, result, comparison)
         text = (
-            f"{_sentence(shown, measure)}.\nChance alone would show as much in at most "
-            f"{100 * max(shown.p_adjusted, _LEAST_P):.2g} % of comparisons. By {metric_label(result.metric)} "
+            f"{_sentence(pair, result)}.\nChance alone would show as much in at most "
+            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons. "
             f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
         )
     else:
@@ -85,19 +83,6 @@ def winners_claim(comparison: "Comparison") -> str:
     return f"{text}.{f' Not sure on {listed(unsure)}.' if unsure else ''}"
 
 
-def _by_recall(
-    pair: "Pair", result: "MetricComparison", comparison: "Comparison"
-) -> "tuple[Pair, MetricComparison]":
-    """Return a shown difference by recall, where that shows it, too; else as it is."""
-    name, k = split_key(result.metric)
-    for measure in comparison.results if name in FINDING else ():
-        if measure.dataset == result.dataset and split_key(measure.metric) == ("recall", k):
-            recall = measure.pair(pair.a, pair.b)
-            if recall.differs and recall.a == pair.a and (recall.difference > 0) == (pair.difference > 0):
-                return recall, measure
-    return pair, result
-
-
 def _best(result: "MetricComparison", procedure: "Procedure") -> tuple[str, "Sequence[Pair]"]:
     """Return the best run that is no baseline, and its pairs of which no difference is shown."""
     best = next(row.run for row in result.rows if row.run != procedure.baseline)
@@ -116,11 +101,15 @@ def _sentence(pair: "Pair", result: "MetricComparison") -> str:
         return f"{pair.a} is {'better' if gains else 'worse'} than {pair.b} in {label}"
     share = 100 * abs(pair.relative)
     amount = f"{share:,.0f} %" if share >= 1 else f"{share:.1g} %"
+    if name in RANKING:
+        return (
+            f"{pair.a} ranks held-out items {amount} {'better' if more else 'worse'} than {pair.b} ({label})"
+        )
+    size = f"{amount} {'more' if more else 'less'}"
     if name == "recall":
-        finds = f"finds {amount} {'more' if more else 'less'} of what people want"
-        return f"{pair.a} {finds} than {pair.b} ({label})"
+        return f"{pair.a} finds {size} of the held-out items than {pair.b} ({label})"
     if name in ERRORS:
-        return f"{pair.a} errs {amount} {'more' if more else 'less'} than {pair.b} in the ratings it predicts"
+        return f"{pair.a} errs {size} than {pair.b} in the ratings it predicts ({label})"
     return (
         f"{pair.a} is {'better' if gains else 'worse'} than {pair.b}: its {label} is "
         f"{amount} {'higher' if more else 'lower'}"
@@ -129,19 +118,21 @@ def _sentence(pair: "Pair", result: "MetricComparison") -> str:
 
 def _doubt(result: "MetricComparison", best: str, level: "Sequence[Pair]") -> str:
     """Say which runs may all be the best, and which are shown to be worse."""
-    rivals = [pair.b if pair.a == best else pair.a for pair in level]
+    rivals, label = [pair.b if pair.a == best else pair.a for pair in level], metric_label(result.metric)
     pairs = [pair for pair in result.pairs if best in (pair.a, pair.b) and pair.differs]
     worse = [pair.b if pair.a == best else pair.a for pair in pairs]
     shown = f"\n{best} is shown to be better than {listed(worse, MOST)}." if worse else ""
     if len(rivals) > 1:
         names = listed([best, *rivals], MOST)
-        return f"Which is the best of {names} is not sure: their differences may be chance.{shown}"
+        return f"Which is the best of {names} is not sure: their differences in {label} may be chance.{shown}"
     pair, n = level[0], result.n_users
     size = "" if pair.relative is None else f" of {100 * abs(pair.relative):.1f} %"
     more = ""
     if pair.users_needed is not None and pair.users_needed > n:
         more = f"\nTo show one of this size takes about {_rounded(pair.users_needed)} users; there are {n:,}."
-    text = f"Whether {best} or {rivals[0]} is better is not sure: a difference{size} may be chance."
+    text = (
+        f"Whether {best} or {rivals[0]} is better is not sure: a difference{size} in {label} may be chance."
+    )
     return f"{text}{more}{shown}"
 
 
