@@ -78,6 +78,12 @@ def _figures(data: ReportData) -> Pictures:
 def _facts(data: ReportData) -> list[tuple[str, str]]:
     """Return what the numbers are of, when the runs ended, and the command that repeats them."""
     rows = [("data", _data(data, part)) for part in data.parts]
+    repeats = next(
+        (row.repeats for each in data.comparison.results for row in each.rows if row.repeats), None
+    )
+    if repeats is not None:
+        first = f"who gains, who loses, example users and data card: the first alone, {repeats.labels[0]}"
+        rows.append(("means over", f"{len(repeats.labels)} seeds or folds; {first}"))
     records = [record for part in data.parts for _, record in part.records()]
     records.sort(key=lambda record: 0.0 if record.job is None else record.job.started)
     jobs = [record.job for record in records if record.job is not None]

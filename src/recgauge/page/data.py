@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from typing import TypeVar
@@ -151,12 +151,9 @@ def _add_data_parts(part: DatasetPart, comparison: Comparison, load: Load) -> No
     best = next(name for name in runs if name != base)
     two = {name: runs[name] for name in (base, best)}
     compared = partial(segments_by, baseline=base, confidence=procedure.confidence)
-    repeat = max(len(group.runs) for group in part.runs.values()) > 1
-    seed = runs[best].record.seed
-    note = f"These groups are of seed {seed} alone, since not every seed evaluates the same users."
     groups = [by for by in GROUPS if by != "genre" or dataset.item_features is not None]
     made = [part.attempt(f"By {by}", partial(compared, by, two, key, dataset, split)) for by in groups]
-    part.segments = [replace(each, notes=(note,) if repeat else ()) for each in made if each is not None]
+    part.segments = [each for each in made if each is not None]
     if all(run.has_lists for run in two.values()):
         users = partial(stories, two, key, dataset, split, EXAMPLES)
         part.stories = part.attempt("Example users", users) or ()
