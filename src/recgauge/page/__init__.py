@@ -1,6 +1,6 @@
 """The page of ``recgauge report``: self-contained HTML, read offline and without script."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from recgauge.page import results
 from recgauge.page.answer import answer, ranks
 from recgauge.page.behind import behind
 from recgauge.page.data import ReportData, by_dataset
-from recgauge.report.blocks import Pictures, Section
+from recgauge.report.blocks import Folded, PageBlock, Picture, Pictures, Section
 from recgauge.report.figures.style import save_png, save_svg
 from recgauge.report.html import render_page
 from recgauge.utils.files import text_writer, write_files
@@ -20,7 +20,7 @@ def sections(data: ReportData) -> list[Section]:
     """Return the sections of a report; what the numbers stand on is folded in the last one."""
     parts = [
         answer(data),
-        by_dataset("Leaderboard", data, results.leaderboard),
+        by_dataset("Leaderboard", data, results.leaderboard, folded=False),
         ranks(data),
         by_dataset("Pairs of runs", data, results.pairs),
         by_dataset("Who gains, who loses", data, results.segments),
@@ -53,9 +53,17 @@ def write_page(data: ReportData, path: Path) -> Path:
 
 def write_figures(data: ReportData, folder: Path) -> list[Path]:
     """Write every figure of a report as PNG and as SVG."""
-    blocks = [block for section in sections(data) for block in section.blocks]
     files: dict[Path, Callable[[Path], Path]] = {}
-    for picture in (each for block in blocks if isinstance(block, Pictures) for each in block.pictures):
+    for picture in (each for section in sections(data) for each in _pictures(section.blocks)):
         files[folder / f"{picture.name}.png"] = partial(save_png, picture.draw())
         files[folder / f"{picture.name}.svg"] = partial(save_svg, picture.draw())
     return write_files(files)
+
+
+def _pictures(blocks: Sequence[PageBlock]) -> Iterator[Picture]:
+    """Give every figure, also folded ones."""
+    for block in blocks:
+        if isinstance(block, Folded):
+            yield from _pictures(block.blocks)
+        elif isinstance(block, Pictures):
+            yield from block.pictures

@@ -19,7 +19,7 @@ from recgauge.data.card import DataCard
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
-from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock, Text
+from recgauge.report.blocks import Folded, Heading, PageBlock, Section, TableBlock, Text
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, TEST
@@ -86,19 +86,20 @@ Content = tuple[str, list[PageBlock]] | None
 
 
 def by_dataset(
-    title: str, data: ReportData, show: Callable[[ReportData, DatasetPart], Content]
+    title: str, data: ReportData, show: Callable[[ReportData, DatasetPart], Content], *, folded: bool = True
 ) -> Section | None:
-    """Return a section on the data sets, with headings if there are several; None if there is nothing."""
+    """Return a section; each of several data sets is folded or has a heading; None if there is nothing."""
     section_lead, blocks = "", list[PageBlock]()
     for part in data.parts:
         if (content := show(data, part)) is None:
             continue
         lead, own = content
-        if len(data.parts) > 1:
-            blocks += [Heading(part.name), Text(lead)]
+        if len(data.parts) == 1:
+            section_lead, blocks = lead, own
+        elif folded:
+            blocks.append(Folded(f"{part.name}: {lead}", tuple(own), printed=True))
         else:
-            section_lead = lead
-        blocks += own
+            blocks += [Heading(part.name), Text(lead), *own]
     return Section(title, section_lead, tuple(blocks)) if blocks else None
 
 

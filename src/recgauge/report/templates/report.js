@@ -27,7 +27,7 @@
     head.append(button);
     button.addEventListener("click", () => sort(table, head, column));
   }));
-  const unfold = (id) => { const part = document.querySelector(`[id="${id}"] > details`); if (part) part.open = true; };
+  const unfold = (id) => { const part = document.querySelector(`[id="${id}"] > .section`); if (part) part.open = true; };
   all(document, "nav a").forEach((link) => link.addEventListener("click", () => unfold(link.getAttribute("href").slice(1))));
   unfold(location.hash.slice(1).replace(/[^a-z0-9-]/g, ""));
   const folded = all(document, "details"), item = document.createElement("li"), button = document.createElement("button");
