@@ -254,7 +254,7 @@ class NDCG(UserMetric):
     References
     ----------
     .. [1] K. Järvelin, J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
-    .. [2] C. Burges et al., "Learning to rank using gradient descent", ICML 2005 (exponential gain).
+    .. [2] C. Burges et al., "Learning to rank using gradient descent", ICML 2005 (gain=exponential).
 
     Examples
     --------

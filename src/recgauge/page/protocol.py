@@ -154,14 +154,16 @@ def _with_settings(name: str, node: Any) -> str:
 
 
 def sources(data: ReportData) -> list[str]:
-    """Return the sources of data sets, models and metrics, each once."""
+    """Return the sources of data sets, models and metrics, each once; of a parameter if it is in use."""
     records = [record for part in data.parts for _, record in part.records()]
     metrics = [metric_class(entry.name) for record in records for entry in record.results]
     kinds = dict.fromkeys([*(_model_class(record.settings) for record in records), *metrics])
     citations = [part.card.citation for part in data.parts if part.card is not None]
     documents = [inspect.cleandoc(kind.__doc__ or "") for kind in kinds if kind is not None]
     named = [text for document in documents for text in re.findall(_SOURCE, document, re.MULTILINE)]
-    return list(dict.fromkeys(" ".join(source.split()) for source in (*citations, *named) if source))
+    used = " ".join(entry.definition for record in records for entry in record.results)
+    texts = dict.fromkeys(" ".join(source.split()) for source in (*citations, *named) if source)
+    return [text for text in texts if all(each in used for each in re.findall(r"\((\w+=\w+)\)\.$", text))]
 
 
 def _model_class(settings: Mapping[str, Any]) -> type | None:
