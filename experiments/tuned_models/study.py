@@ -100,10 +100,12 @@ def plot_costs(rows: Sequence[Row]) -> "Figure":
         axes.set_title(f"{label(rows[0]['metric'])} on test rows", loc="left")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.margins(x=0.16)
-        axes.set_ylim(bottom=-0.05 * max(value for _, value in points.values()))
-        # names of those near zero would hide each other
-        named = sorted((point[1], point[0], name) for name, point in points.items() if point[1] > 0.01)
-        for place, (y, x, name) in enumerate(named):
-            look: dict[str, Any] = {"ha": "left" if place % 2 else "right", "va": "center"}
-            write_beside(axes, name, (x, y), (6 if place % 2 else -6, 0), **look)
+        most = max(value for _, value in points.values())
+        axes.set_ylim(bottom=-0.05 * most)
+        for name, (x, y) in points.items():
+            others = [point for key, point in points.items() if key != name]
+            gaps = [(math.hypot(math.log(x / u), 50 * (y - v) / most), u) for u, v in others]
+            left = min(gaps, default=(0, x))[1] > x  # away from the nearest point
+            look: dict[str, Any] = {"ha": "right" if left else "left", "va": "center"}
+            write_beside(axes, name, (x, y), (-6 if left else 6, 0), **look)
     return figure
