@@ -5,7 +5,7 @@
 Values are like nDCG: zero for half of the users, skewed above, alike between runs of a user and between
 metrics of a run. Both runs are drawn from one population, so that their true difference is zero; margins are
 then put where the truth is, or the candidate's values are lowered by a share. Also draws
-docs/images/check-power.png.
+docs/images/check-power.svg.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from recgauge.checks.rules import Rules
 from recgauge.checks.verdicts import judge_users
 from recgauge.comparison import UserGroups, UserValues
 from recgauge.comparison.tests_of_pairs import detectable_difference, student_quantile, users_to_show
-from recgauge.report.figures.style import PALETTE, REFERENCE, count_axis, new_figure, save_png, write_beside
+from recgauge.report.figures.style import PALETTE, REFERENCE, count_axis, new_figure, save_svg, write_beside
 
 WORLDS, METRICS, SEGMENTS = 2000, 8, 6
 ALPHA = 0.05
@@ -168,7 +168,7 @@ def draw(file):
         axes.set_ylabel("simulated tests with this verdict, in %")
         count_axis(axes.xaxis)
         figure.legend(loc="outside upper left", ncols=2)
-    save_png(figure, file)
+    save_svg(figure, file)
 
 
 if __name__ == "__main__":
@@ -179,4 +179,4 @@ if __name__ == "__main__":
     save("check-levels", levels(n_worlds, population_mean), options.quick)
     save("check-power", power(n_worlds, population_mean), options.quick)
     if not options.quick:
-        draw(Path(__file__).parents[1] / "docs" / "images" / "check-power.png")
+        draw(Path(__file__).parents[1] / "docs" / "images" / "check-power.svg")
