@@ -44,7 +44,7 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     >>> values = {"new": [0.6, 0.7] * 20, "old": [0.5] * 40}
     >>> comparison = compare({run: pd.DataFrame({"recall": each}, users) for run, each in values.items()})
     >>> print(plain_claim(comparison))
-    new finds 30 % more of the held-out items than old (Recall).
+    new finds 30 % more of what people want than old (Recall).
     Chance alone would show as much in at most 0.01 % of comparisons. 100 % of users gain, 0 % lose.
     """
     result, procedure = comparison.result(comparison.metrics[0], dataset), comparison.procedure
@@ -103,11 +103,11 @@ def _sentence(pair: "Pair", result: "MetricComparison") -> str:
     amount = f"{share:,.0f} %" if share >= 1 else f"{share:.1g} %"
     if name in RANKING:
         return (
-            f"{pair.a} ranks held-out items {amount} {'better' if more else 'worse'} than {pair.b} ({label})"
+            f"{pair.a} ranks what people want {amount} {'better' if more else 'worse'} than {pair.b} ({label})"
         )
     size = f"{amount} {'more' if more else 'less'}"
     if name == "recall":
-        return f"{pair.a} finds {size} of the held-out items than {pair.b} ({label})"
+        return f"{pair.a} finds {size} of what people want than {pair.b} ({label})"
     if name in ERRORS:
         return f"{pair.a} errs {size} than {pair.b} in the ratings it predicts ({label})"
     return (
