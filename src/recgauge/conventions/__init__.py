@@ -14,11 +14,13 @@ from recgauge import metrics
 from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_class, metric_classes
+from recgauge.metrics.names import without_label
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
 _PRINTED = re.compile(r"(.+?)(?:\(.*\))?(?:(?:@|_at_)([1-9][0-9]*))?")
 """A metric as it is printed or stored: ``nDCG(gain=linear)@10``, ``ndcg@10``, ``ndcg_at_10``."""
+_JOINED = re.compile(r"(.*?[A-Za-z])(?:_at_|[_-]?)([1-9][0-9]*)")
 OTHER_NAMES = {
     "average_precision": "map",
     "average_recall": "mar",
@@ -231,7 +233,11 @@ def explain_metric(name: str, more: Iterable[str] = ()) -> str:
     --------
     >>> explain_metric("ndgc")
     'Did you mean ndcg? Also near: dcg, ndcg_exp. `recgauge conventions standard` lists all metrics.'
+    >>> explain_metric("ndcg10")
+    'Did you mean ndcg@10? `recgauge conventions standard` lists all metrics.'
     """
+    if (joined := _JOINED.fullmatch(name)) and is_metric_name(metric := without_label(joined[1])):
+        return f"Did you mean {metric}@{joined[2]}? `recgauge conventions standard` lists all metrics."
     names = [*more, *STANDARD.by_name()]
     meant, _ = meant_metric(name, more)
     near = [each for each in get_close_matches(name.casefold(), names, n=3, cutoff=0.5) if each != meant]
