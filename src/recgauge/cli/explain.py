@@ -1,5 +1,7 @@
 """Errors of Hydra in one message: the setting, the rule and the valid values."""
 
+import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import takewhile
@@ -23,6 +25,7 @@ from recgauge.sweeps.places import conf_folder
 _OWN_FILE = "A file of yours: dataset=table dataset.path=FILE."
 _REMEDIES = {
     "dataset": _OWN_FILE,
+    "tune": "To tune: tune=tpe.",
     "model": "One of yours: --config-dir=FOLDER (docs/own_model.md).",
 }
 """Where an option of a group does not exist."""
@@ -34,8 +37,9 @@ _SETTING_REMEDIES = {
     "model.settings": "What is not listed goes to the library by +model.settings.NAME=VALUE.",
 }
 """Where a setting does not exist and nothing else is near it."""
+_WHOLE = "expected a whole number, such as 1; several with -m: 1,2."
 _TYPES = {
-    "converted to Integer": "expected a whole number, such as 1; several with -m: 1,2.",
+    "converted to Integer": _WHOLE,
     "converted to Float": "expected a number, such as 0.5.",
     "not a valid bool": "expected true or false.",
     "not Optional": "expected a value.",
@@ -111,10 +115,18 @@ def _unread(word: str) -> str:
     for first, last in ("[]", "{}"):
         if word.count(first) > word.count(last):
             return f"a bracket is missing: write {last} behind the value."
+    if likely := option_words(word):
+        return f"expected GROUP=OPTION. Did you mean {' or '.join(likely)}?"
     return (
         "expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1, and quotes around a value with "
         "special characters: 'KEY=\"VALUE\"' (docs/data.md)."
     )
+
+
+def option_words(option: str) -> list[str]:
+    """Return what to type to choose an option whose group is not given."""
+    groups = sorted(folder.name for folder in conf_folder().iterdir())
+    return [f"{group}={option}" for group in groups if group != "search" and option in group_options(group)]
 
 
 def _expected(expected: str, subject: str, cause: BaseException) -> str:
@@ -125,14 +137,22 @@ def _expected(expected: str, subject: str, cause: BaseException) -> str:
     if (cell := str(getattr(cause, "full_key", ""))).endswith("]"):
         return f"{subject}: {cell} is {found!r}; {expected.partition(';')[0].rstrip('.')}."
     if expected.startswith("has settings"):
-        groups = [folder.name for folder in conf_folder().iterdir() if value in group_options(folder.name)]
-        return " ".join([f"{key}: {expected}", *(f"Did you mean {group}={value}?" for group in groups)])
+        return " ".join(
+            [f"{key}: {expected}", *(f"Did you mean {likely}?" for likely in option_words(value))]
+        )
+    if expected is _WHOLE and (ends := re.fullmatch(r"(\d{1,9})(?:-|\.\.|:)(\d{1,9})", value)):
+        first, last = map(int, ends.groups())
+        return f"{subject}: a whole number. For a run with each: -m '{key}=range({first},{last + 1})'."
     return f"{subject}: {expected.replace('KEY=[VALUE]', f'{key}=[{value or found}]')}"
 
 
 def _explain_option(error: MissingConfigException) -> str:
     """Explain an option that does not exist by those that are in its group."""
-    group, _, option = str(error.missing_cfg_file).rpartition("/")
+    name = str(error.missing_cfg_file)  # of an option, which may itself be the path of a file
+    group, _, option = name.rpartition("/") if name.startswith("hydra/") else name.partition("/")
+    if group == "dataset" and ("." in option or Path(option).exists()):
+        path = shlex.quote(f"dataset.path={option}")
+        return f"dataset={option}: is no option. A file of yours is a table: dataset=table {path}."
     options = sorted(error.options or group_options(group))
     if group == "metrics" and "@" in option:
         if not option.partition("@")[2].isdecimal():

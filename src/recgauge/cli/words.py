@@ -23,7 +23,7 @@ from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, read_write
 
-from recgauge.cli.explain import explained
+from recgauge.cli.explain import explained, option_words
 from recgauge.cli.trust import check_trusted
 from recgauge.errors import ConfigError
 from recgauge.metrics.names import without_cutoffs, without_label
@@ -40,6 +40,8 @@ _PART = re.compile(
 )
 """What is in quotes, a reference, or a bare text of a value."""
 _OTHER_LETTER = re.compile(r"[^\W\x00-\x7f]")
+_NO_NAME = re.compile(r"true|false|[+-]?[0-9.]+(e[+-]?[0-9]+)?", re.IGNORECASE)
+"""What Hydra takes for a truth or a number where a group has options."""
 _TEXT = "dataset.weights="
 """The mapping whose keys are anyone's words, which recgauge reads from a text, too."""
 _TAKES_ONE = (*option_groups("rows", "model", "output", options="one"), "tune", "experiment", "debug")
@@ -57,9 +59,11 @@ class CommandLine:
         """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``."""
         options, rest = _taken_apart(words)
         if rest:
+            own, name = "; files of yours come by --config-dir=FOLDER", rest[0].lstrip("-")
+            value = next((word for word in words[words.index(rest[0]) + 1 :][:1] if "=" not in word), "VALUE")
             raise ConfigError(
                 f"{rest[0]}: there is no such option; {program()} --help lists what there is. Settings "
-                "have no dashes, such as model=svd; files of yours come by --config-dir=FOLDER."
+                f"have no dashes: write {name}={value}{own * name.startswith('c')}."
             )
         if options.resolve:
             options.cfg = options.cfg or "job"
@@ -155,6 +159,9 @@ def _taken_apart(words: Sequence[str]) -> tuple[Namespace, list[str]]:
     for word in words:
         if dashed := _DASHED.fullmatch(word):
             raise ConfigError(f"{word}: settings have no dashes: write {dashed[1]}.")
+        if joined := re.fullmatch(r"(-m|--multirun)=(.*)", word):
+            likely = [joined[2]] if "=" in word.removeprefix(f"{joined[1]}=") else option_words(joined[2])
+            raise ConfigError(f"{word}: write {joined[1]} {(likely or ['GROUP=OPTION,OPTION'])[0]}.")
     try:
         return _parser().parse_known_intermixed_args(words)
     except ArgumentError as error:
@@ -178,16 +185,21 @@ def _search_path(own: str | None) -> list[str]:
 def _quoted(word: str) -> str:
     """Return a word with quotes around letters that Hydra has no name for: ``[Kauf,'Rückgabe']``.
 
-    Hydra takes no quotes around keys of a mapping; that of weights becomes a text.
+    So are options of a group that it takes for no text, such as ``tune=true``. Hydra takes no quotes around
+    keys of a mapping; that of weights becomes a text.
     """
     key, sign, value = word.partition("=")
+    is_group = "." not in key and value[:1] != "{" and (conf_folder() / key).is_dir()
     if word.startswith(f"{_TEXT}{{") and _OTHER_LETTER.search(value):
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"{key}='{escaped}'"
-    parts = _PART.sub(
-        lambda m: f"'{m[0]}'" if m[0][0] not in "'\"$" and _OTHER_LETTER.search(m[0]) else m[0], value
-    )
-    return f"{key}{sign}{parts}"
+
+    def part(match: re.Match[str]) -> str:
+        text = match[0]
+        is_other = _OTHER_LETTER.search(text) or (is_group and _NO_NAME.fullmatch(text))
+        return f"'{text}'" if is_other and text[0] not in "'\"$" else text
+
+    return f"{key}{sign}{_PART.sub(part, value)}"
 
 
 def weights_of(text: str) -> dict[str, float]:
