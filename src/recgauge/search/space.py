@@ -106,11 +106,14 @@ def _distribution(path: str, node: Any) -> "BaseDistribution":
     for name in ("low", "high"):
         if isinstance(node[name], bool) or not isinstance(node[name], (int, float)):
             raise ConfigError(f"{path}.{name}: must be a number, got {node[name]!r}.")
-    whole = isinstance(node["low"], int) and isinstance(node["high"], int)
+    low, high = node["low"], node["high"]
+    if low > high:
+        raise ConfigError(f"{path}: low={low} is above high={high}. Set both: {path}.low=A {path}.high=B.")
+    whole = isinstance(low, int) and isinstance(high, int)
     try:
         return IntDistribution(**node) if whole else FloatDistribution(**node)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{path}: {said(error)}") from error
+        raise ConfigError(f"{path}: {said(error)}. Set {path}.low, {path}.log or {path}.step.") from error
 
 
 def ends(distribution: "BaseDistribution") -> tuple[Any, ...]:
