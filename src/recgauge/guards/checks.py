@@ -55,24 +55,28 @@ def check_split(
 def _overlap(split: Split) -> GuardResult:
     test, where = split.test, dict[str, BoolArray]()
     if not split.is_apart:
-        where["before it" if split.has_cut else "in train"] = stored(split.past, test.user, test.item)
+        where["before the cut" if split.has_cut else "in train"] = stored(split.past, test.user, test.item)
         if split.validation is not None and not split.has_cut:
             where["in validation"] = stored(split.validation.to_csr(), test.user, test.item)
-        where["an earlier test row"] = np.ones(len(test), np.bool_)
-        where["an earlier test row"][np.unique(pair_codes(test), return_index=True)[1]] = False
-    n_shared = int(np.any([*where.values()], axis=0).sum())
+        where["in an earlier test row"] = np.ones(len(test), np.bool_)
+        where["in an earlier test row"][np.unique(pair_codes(test), return_index=True)[1]] = False
+    shared, counts = np.zeros(len(test), np.bool_), list[str]()
+    for part, rows in where.items():  # each row counts once, so that the parts add up
+        n_more = int((rows & ~shared).sum())
+        counts += [f"{n_more:,} {part}"] * bool(n_more)
+        shared |= rows
+    n_shared = int(shared.sum())
     if not n_shared:
         message = "No test row is in another part, and none repeats another."
         return GuardResult("overlap", 0.0, "note", message)
-    finding = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
     share = n_shared / len(test)
     return GuardResult(
         "overlap",
         share,
         "error",
         f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
-        f"have ({finding}), so models may be tested on what they have learnt; keep one row of each pair "
-        "(filters=[duplicates]), or, if people return to items, let lists hold what they had "
+        f"have ({', '.join(counts)}), so models may be tested on what they have learnt; keep one row of each "
+        "pair (filters=[duplicates]), or, if people return to items, let lists hold what they had "
         "(guards.override=[overlap] candidates.seen=none).",
     )
 

@@ -67,7 +67,7 @@ def test_test_rows_that_repeat_each_other_or_a_validation_row():
     split = Split("made", rows(TRAIN), validation, test, overlap=True)
     overlap = check_split(split, Relevant.from_interactions(test, 4), temporal=False)[0]
     assert (overlap.level, overlap.value) == ("error", 0.5)
-    assert "1 in validation, 1 an earlier test row" in overlap.message
+    assert "1 in validation, 1 in an earlier test row" in overlap.message
 
 
 @pytest.mark.parametrize(("temporal", "level"), [(False, "note"), (True, "error")])
