@@ -77,8 +77,8 @@ def first_comment(file: Path) -> list[str]:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Give an error of Hydra, OmegaConf or YAML as one message."""
+def explained(model: str = "") -> Iterator[None]:
+    """Give an error of Hydra, OmegaConf or YAML as one message; `model` is that of a sweep's job."""
     try:
         yield
     except MissingConfigException as error:  # an OSError, too
@@ -86,14 +86,14 @@ def explained() -> Iterator[None]:
     except (RecgaugeError, OSError):
         raise
     except Exception as error:  # Hydra, OmegaConf and YAML have no common one
-        raise ConfigError(_explain(error)) from error
+        raise ConfigError(_explain(error, model)) from error
 
 
-def _explain(error: Exception) -> str:
+def _explain(error: Exception, model: str) -> str:
     """Return what is wrong by the first line of Hydra, OmegaConf or YAML, and what is expected."""
     cause = error.__cause__ or error
     if isinstance(cause, ConfigKeyError | ConfigAttributeError):
-        return _explain_key(cause)
+        return _explain_key(cause, model)
     first, reason = (str(each).partition("\n")[0].rstrip(".") for each in (error, cause))
     if isinstance(error, OverrideParseException):
         return f"{error.override}: {_unread(error.override)}"
@@ -167,7 +167,7 @@ def _explain_option(error: MissingConfigException) -> str:
     return f"{group}={option}: {reason}: {', '.join(options)}. {_REMEDIES.get(group, '')}".rstrip()
 
 
-def _explain_key(error: OmegaConfBaseException) -> str:
+def _explain_key(error: OmegaConfBaseException, model: str) -> str:
     """Explain a setting that does not exist by those that are beside it."""
     key, node = str(error.full_key), error.parent_node
     parent, name = key.rpartition(".")[0], str(error.key)
@@ -181,5 +181,8 @@ def _explain_key(error: OmegaConfBaseException) -> str:
     ]
     likely = f"Did you mean {' or '.join(inside)}? " if inside else did_you_mean(name, names)
     remedy = "" if likely else _SETTING_REMEDIES.get(parent, "")
+    if parent == "search" and model:
+        owner = f"the search of model={model}"
+        remedy = remedy and f"Run model={model} in a sweep without {key}."
     reason = f"{owner} has no such setting. {likely}Settings"
     return f"{key}: {reason}: {', '.join(names) or 'none'}. {remedy}".rstrip()

@@ -105,7 +105,8 @@ def start_sweep(config: DictConfig, typed: Sequence[Override]) -> None:
         parser = OverridesParser.create(config_loader=loader)
         combinations = _combinations(config, typed, parser)
         for number, words in enumerate(combinations):
-            with explained():
+            model = next((word.partition("=")[2] for word in words if word.startswith("model=")), "")
+            with explained(model):
                 job_config = loader.load_sweep_config(config, words)
             job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
             own = folder / str(job_config.hydra.sweep.subdir)
