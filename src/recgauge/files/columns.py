@@ -42,11 +42,11 @@ ITEMS = (
 _RATED = "rating ratings stars overall"
 _RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue bewertung sterne"
 _GRADED = "grade relevance rel"
-_SCORED = "score prediction predicted predictedrating estimate est"
+SCORED: Names = ("score prediction predicted predictedrating estimate est",)
 RATINGS = (f"{_RATED} score", _RATED_MORE, _GRADED)
-GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED, "label")  # beside others a label is asked for
-ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED, "label")
-SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
+GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", *SCORED, "label")  # beside others a label is asked for
+ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, *SCORED, "label")
+SCORES = (*SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
 TIMES = (
     "timestamp time unixreviewtime",
     "ts date datetime eventtime eventtimestamp timestampms unixtime createdat created dateadded ratedat "

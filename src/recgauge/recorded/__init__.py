@@ -1,5 +1,6 @@
 """Lists that other programs made, read from files, with a report of everything that is odd about them."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from recgauge.data.ids import IdArray
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.data.tables import Ragged
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import ConfigError, QuestionError, SchemaError, listed
 from recgauge.files import parquet
 from recgauge.files.columns import (
     ACTUAL_RATINGS,
@@ -22,6 +23,7 @@ from recgauge.files.columns import (
     ITEMS,
     LISTED,
     RANKS,
+    SCORED,
     SCORES,
     USERS,
     CellFormat,
@@ -29,6 +31,7 @@ from recgauge.files.columns import (
     Names,
     Role,
     Roles,
+    is_usual,
 )
 from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
@@ -40,7 +43,7 @@ from recgauge.files.text import TextFormat
 from recgauge.recorded.direction import opposite_orders
 from recgauge.recorded.findings import ListSettings, check_meeting, file_rows, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
-from recgauge.utils.checks import IntArray
+from recgauge.utils.checks import IntArray, shown
 from recgauge.utils.grouped import repeats
 
 if TYPE_CHECKING:
@@ -158,6 +161,8 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         lists = rows_of(run, "--run", "lists", formats.get("lists"))
         of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
         truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
+        for rows in truths if kind == "relevant" else ():
+            _refuse_lists(rows, columns or {}, cells or CellFormat())
         trains = [] if of_train is None else of_train.result()
         refuse_unused(columns, [*lists, *truths, *trains], "--")
         present = {name for rows in (*lists, *truths, *trains) for name in rows.unused}
@@ -222,6 +227,21 @@ def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], o
             raise ConfigError(
                 f"{option}{role} {choice!r}: no file has such a column{taken}. Correct the name."
             )
+
+
+def _refuse_lists(truth: Rows, chosen: Columns, cells: CellFormat) -> None:
+    """Refuse a truth with ranks or scores and no other grade, which may be the lists, unless it is said."""
+    grade, unused = truth.labels.get("rating"), [name for name in truth.unused if name not in cells.unused]
+    names = unused if grade is None else [grade] * (chosen.get("rating") is None)
+    if column := next((name for name in names if is_usual(name, RANKS if grade is None else SCORED)), None):
+        words = f"--unused {shlex.quote(column)}" if grade is None else f"--rating {shlex.quote(column)}"
+        use = "to leave the column unused" if grade is None else "if it is a grade"
+        raise QuestionError(
+            f"{truth.file}: lists have a column {shown(column)}, and this is to be the truth. If it holds "
+            f"lists, exchange --run and --truth; {use}: {words}.",
+            column,
+            [words],
+        )
 
 
 def _understood(rows: Rows) -> str:
