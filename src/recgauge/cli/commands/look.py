@@ -11,7 +11,7 @@ from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
-from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed
+from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed, quantity
 from recgauge.files.columns import is_value
 from recgauge.files.plausible import looks_dated, setting_word, where_words
 from recgauge.filters import apply_filters
@@ -57,7 +57,8 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
         say(f"filtered {filtered.interactions.counts}")
     n_repeats = len(filtered.interactions) - len(distinct(pair_codes(filtered.interactions)))
     if n_repeats and "duplicates" not in " ".join(answers):
-        say(f"repeats  {n_repeats:,} rows have the user and item of another; filters=[duplicates] keeps one")
+        rows = quantity(n_repeats, "row")
+        say(f"repeats  {rows} with the user and item of another; filters=[duplicates] keeps one of each pair")
         typed_filters = next((word for word in words if word.startswith("filters=")), "filters=[]")
         names = [*filter(None, typed_filters.partition("=")[2].strip("[]").split(",")), "duplicates"]
         words = [word for word in words if word != typed_filters]
@@ -67,9 +68,11 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     return 0
 
 
-def _left_open(answers: Sequence[str]) -> str:
-    """Return a comment for a shell on what stands for a value that only the user knows."""
-    return "  # instead of VALUE: which rows count" if any("[VALUE]" in answer for answer in answers) else ""
+def _left_open(answers: Sequence[str], others: Sequence[str] = ()) -> str:
+    """Return a comment for a shell on what only the user knows: values, and other likely answers."""
+    notes = ["instead of VALUE: which rows count"] * any("[VALUE]" in answer for answer in answers)
+    notes += [f"as likely: {answer}" for answer in others]
+    return f"  # {'; '.join(notes)}" if notes else ""
 
 
 def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeError) -> list[str]:
@@ -85,7 +88,7 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
         rows = source.first_rows(_SAMPLE, header=header)
     except RecgaugeError as error:
         raise (loaded if isinstance(loaded, RecgaugeError) else error) from None
-    roles = roles or {**source.known_roles(rows.column_names, header=header)}
+    roles = {**source.known_roles(rows.column_names, header=header), **roles}  # of events only the first
     prefix = "" if header else "column "
     rows = rows.rename_columns([f"{prefix}{name}" for name in rows.column_names])
     roles = {prefix + name.removeprefix(prefix): role for name, role in roles.items()}
@@ -164,7 +167,12 @@ def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: ob
     texts += [str(error) for error in asked if error not in guesses]
     if isinstance(loaded, RecgaugeError) and not guesses:  # else a guess may be to blame
         texts.append(str(loaded))
-    command = " ".join(["recgauge data look", shlex.quote(path), *words]) + _left_open(words)
+    others = [
+        error.answers[1]
+        for error in asked
+        if isinstance(error, QuestionError) and error.answers[1:] and not error.column
+    ]
+    command = " ".join(["recgauge data look", shlex.quote(path), *words]) + _left_open(words, others)
     say(f"command  {command}")
     print_error("\n".join([*texts, f"Type, or with other answers: {command}"]))
 
