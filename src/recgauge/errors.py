@@ -79,6 +79,11 @@ def listed(names: Iterable[object], most: int = 20) -> str:
     return first if len(every) <= most else f"{first} and {len(every) - most:,} more"
 
 
+def quantity(number: int, noun: str) -> str:
+    """Return a number with what it counts: ``1 run``, ``2,000 runs``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def nearest(wrong: str, names: Iterable[str]) -> str | None:
     """Return the name that was probably meant, None if none is near; case, ``_`` and ``-`` do not count.
 

@@ -81,7 +81,7 @@ def test_a_failed_run_and_an_unknown_experiment_are_told(sweep, compare):
         code, _, err = compare(failed)
         assert code == 1
         assert "the run is FAILED, so it has no results: FitError: it diverged" in err
-        assert "1 runs that did not finish are left out" in compare()[1]
+        assert "1 run that did not finish left out" in compare()[1]
     finally:
         client.delete_run(failed)
 

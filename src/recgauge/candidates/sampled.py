@@ -9,6 +9,7 @@ from scipy import sparse
 from recgauge.candidates import CandidateItems, Candidates
 from recgauge.data.interactions import distinct, pairs_matrix
 from recgauge.data.split import Split
+from recgauge.errors import quantity
 from recgauge.utils.checks import BoolArray, Count, DoubleArray, IntArray, LongArray
 
 By = Literal["uniform", "popularity"]
@@ -67,7 +68,7 @@ class SampledNegatives(Candidates):
         user, item = draw_negatives(split.test_users, self.n, excluded, weight, rng)
         n_short = int((np.bincount(user, minlength=shape[0])[split.test_users] < self.n).sum())
         notes = (
-            (f"{n_short:,} users had fewer than {self.n} items left to draw and got all of them",)
+            (f"{quantity(n_short, 'user')} had fewer than {self.n} items left to draw and got all of them",)
             if n_short
             else ()
         )

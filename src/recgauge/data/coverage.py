@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
+from recgauge.errors import quantity
+
 Reason = Literal["unknown_users", "unknown_items", "nothing_relevant", "no_list"]
 """Why held-out rows say nothing about a model."""
 
@@ -78,4 +80,4 @@ def of_few(n_users: int) -> str:
     >>> of_few(7), of_few(20)
     (' of 7 users', '')
     """
-    return f" of {n_users} user{'s' * (n_users != 1)}" if 0 < n_users < FEW_USERS else ""
+    return f" of {quantity(n_users, 'user')}" if 0 < n_users < FEW_USERS else ""

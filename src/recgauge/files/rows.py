@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from recgauge.errors import QuestionError, SchemaError, listed, shortened
+from recgauge.errors import QuestionError, SchemaError, listed, quantity, shortened
 from recgauge.files.cells import numbers_of, read_times, texts_of, unit_of, without
 from recgauge.files.columns import Columns, Role, Roles, TimeUnit
 from recgauge.files.ids import NO_ID, NO_IDS, Ids, read_ids
@@ -299,6 +299,10 @@ def _date_forms(dates: pa.ChunkedArray) -> list[str]:
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
+    count = f" ({quantity(rows.n_bad - 1, 'more bad row')})" if rows.n_bad > 1 else ""
+    text = f"{rows.first_bad()}{count}."
+    if answers := rows.first_problem.answers:
+        return QuestionError(text, answers=answers)
     words, remedies = roles.setting.format, ["Correct the file"]
     if rows.first_problem.role == "time":
         remedies.append(f"set {words('time_unit', 'UNIT')} (s, ms, us, ns or date)")
@@ -307,10 +311,7 @@ def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
         remedies.append(f"set {words('header', 'true')} if this line names the columns")
     if may_skip:
         remedies.append(f"leave bad rows out with {words('on_bad_rows', 'skip')}")
-    count = f" ({rows.n_bad - 1:,} more bad row{'s' * (rows.n_bad > 2)})" if rows.n_bad > 1 else ""
-    text = f"{rows.first_bad()}{count}. {', or '.join(remedies)}."
-    answers = rows.first_problem.answers
-    return QuestionError(text, answers=answers) if answers else SchemaError(text)
+    return SchemaError(f"{text} {', or '.join(remedies)}.")
 
 
 def describe_skipped(rows: Rows) -> str:

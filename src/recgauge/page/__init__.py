@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from recgauge.errors import listed
+from recgauge.errors import listed, quantity
 from recgauge.metrics.names import label
 from recgauge.page import results
 from recgauge.page.answer import answer, ranks
@@ -38,7 +38,7 @@ def report_page(data: ReportData) -> str:
     comparison = data.comparison
     n_models = len({row.run for result in comparison.results for row in result.rows})
     n_jobs = sum(len(part.records()) for part in data.parts)
-    n_runs = f"{n_jobs} runs" if n_jobs == n_models else f"{n_jobs} runs of {n_models} models"
+    n_runs = quantity(n_jobs, "run") + ("" if n_jobs == n_models else f" of {quantity(n_models, 'model')}")
     return render_page(
         f"{n_runs} on {listed(part.name for part in data.parts)}",
         f"compared by {listed(map(label, comparison.metrics))}",

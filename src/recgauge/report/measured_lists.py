@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recgauge._version import __version__
 from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS
 from recgauge.data.meeting import Meeting
-from recgauge.errors import listed
+from recgauge.errors import listed, quantity
 from recgauge.evaluation.measured import MeasuredRuns
 from recgauge.files.stored import StoredTable
 from recgauge.metrics.names import label
@@ -37,8 +37,8 @@ def table_line(table: StoredTable) -> str:
     """Return how a table of Parquet files was read."""
     labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
     labels += f", not used: {listed(table.layout.unused, most=10)}" if table.layout.unused else ""
-    files = "1 file" if len(table.files) == 1 else f"{len(table.files):,} files"
-    return f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}"
+    files, rows = quantity(len(table.files), "file"), quantity(table.n_rows, "row")
+    return f"read     {table.address}: {files}, {rows}; {labels}"
 
 
 def grade_lines(measured: MeasuredRuns) -> list[str]:
@@ -54,10 +54,10 @@ def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
     lines = grade_lines(measured)
     for name, evaluation in measured.results.items():
         counts = evaluation.counts
-        size = f"{measured.lists[name].n_lists:,} lists, {counts['users_evaluated']:,} users evaluated"
+        n_users = quantity(counts["users_evaluated"], "user")
+        size = f"{quantity(measured.lists[name].n_lists, 'list')}, {n_users} evaluated"
         if "ratings_evaluated" in counts:
-            n_ratings, n_users = counts["ratings_evaluated"], counts["users_evaluated"]
-            size = f"{n_ratings:,} ratings of {n_users:,} users evaluated"
+            size = f"{quantity(counts['ratings_evaluated'], 'rating')} of {n_users} evaluated"
         left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
         lines.append(f"{name}: {size}{left_out}; conventions={conventions}")
         lines += [f"    warning  {warning}" for warning in _warnings(counts)]

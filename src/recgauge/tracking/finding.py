@@ -17,6 +17,7 @@ from recgauge.errors import (
     TrackingError,
     did_you_mean,
     listed,
+    quantity,
 )
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import read_jobs
@@ -334,7 +335,7 @@ def _folders_of_sweep(folder: Path, notes: list[str]) -> list[Path]:
         reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
         raise MissingDataError(f"{folder}: there is no finished run in this folder (no {RECORD}){reason}.")
     if (n_left := len(jobs) - len(finished)) > 0:
-        notes.append(f"{folder}: {n_left} jobs without results are left out")
+        notes.append(f"{folder}: {quantity(n_left, 'job')} without results left out")
     return finished
 
 
@@ -350,6 +351,6 @@ def _runs_of_experiment(source: str, store: Store, where: str, notes: list[str])
         tag = experiment_tag(source.removeprefix(_OWN))
         runs = [run for run in runs if tag in run.data.tags]
     finished = [run for run in runs if run.info.status == "FINISHED" and FILES_TAG in run.data.tags]
-    if len(finished) < len(runs):
-        notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
+    if n_left := len(runs) - len(finished):
+        notes.append(f"{source}: {quantity(n_left, 'run')} that did not finish left out")
     return finished

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import RUN, SEARCH, add_store, named, say, store_uri
-from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, listed
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, listed, quantity
 from recgauge.metrics import HEADLINE
 from recgauge.metrics.names import as_key, label
 from recgauge.report.blocks import TableBlock
@@ -58,7 +58,8 @@ def run_runs(options: Namespace) -> None:
         return
     chosen = runs[: options.last]
     render_terminal([_table(chosen, _keys(options.metrics, chosen))], output())
-    output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
+    all_runs = quantity(len(runs), "run")
+    output().print(f"{len(chosen):,} of {all_runs}; `recgauge show RUN_ID` prints one again")
 
 
 def _keys(metrics: Sequence[str], runs: "Sequence[Run]") -> list[str]:
