@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from recgauge.data.dataset import Dataset, Feedback
+from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Attribute, Interactions
+from recgauge.data.spellings import LEAST_SHARE, spelling_keys
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Prepared, digests_of, load_prepared
 from recgauge.errors import ConfigError, SchemaError, listed
@@ -439,8 +441,10 @@ def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:
     understood: dict[str, list[int]] = {}
     for number, rows in enumerate(parts):
         understood.setdefault(rows.understood("rating", "time"), []).append(number)
+    respelled = [_respelled("user", joined.user_ids), _respelled("item", joined.item_ids)]
     return {
         "labels": dict(parts[0].labels),
+        "respelled": list(filter(None, respelled)),
         "understood": [[numbers[0], len(numbers), text] for text, numbers in understood.items()],
         "remarks": remarks,
         "n_bad": sum(rows.n_bad for rows in parts),
@@ -456,6 +460,21 @@ def _note_facts(facts: Mapping[str, Any], files: Sequence[Source], progress: Pro
     for number, n_files, text in facts["understood"]:
         more = f" and {n_files - 1:,} more" if n_files > 1 else ""
         progress.note(f"{files[number].name}{more}: {text}{span}.")
+    for remark in facts.get("respelled", ()):
+        progress.note(f"{files[0].name}: {remark}.")
+
+
+def _respelled(name: str, ids: IdArray) -> str:
+    """Return how many ids differ from others in their spelling alone; empty if hardly any do."""
+    if (keys := spelling_keys(ids)) is None:
+        return ""
+    first = np.unique(keys, return_index=True)[1]
+    rest = np.delete(np.arange(len(ids)), first)
+    if len(rest) < LEAST_SHARE * len(ids):
+        return ""
+    pair = " and ".join(map(shown, ids[np.flatnonzero(keys == keys[rest[0]])[:2]].tolist()))
+    n_ids = f"{len(rest):,} of {len(ids):,} {name}s"
+    return f"{n_ids} differ from others in spelling alone, as {pair}; they count apart"
 
 
 def join(parts: Sequence[Rows]) -> Interactions:

@@ -130,12 +130,13 @@ class TableFile:
             try:
                 yield io.BufferedReader(watched, BLOCK)
             except UnicodeError as error:
-                words = f"{self.group}.encoding"
+                words, start = f"{self.group}.encoding", getattr(error, "object", b"")[:2]
+                likely = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"
                 raise QuestionError(
                     f"{self} is not {self.encoding} text. Say what it is, of a table by {words}=cp1252 "
                     f"(Windows in Western Europe), {words}=utf-16 or another; or convert it: iconv -f "
                     "cp1252 -t utf-8 FILE > NEW.",
-                    answers=[f"{words}=cp1252"],
+                    answers=[f"{words}={likely}"],
                 ) from error
 
     def size(self) -> tuple[float, float]:

@@ -26,6 +26,7 @@ _ZERO = re.compile(r"-1|-?0+(\.0+)?|0{8}-0{4}-0{4}-0{4}-0{12}")
 _DATE = re.compile(
     r"[0-3]?[0-9][./-][0-3]?[0-9][./-]([0-9]{4}|[0-9]{2})([ T].*)?|[0-9]{4}[./][01]?[0-9][./][0-3]?[0-9].*"
 )
+_ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+[0-9]{2}")  # 9.78004E+12, as Excel writes them
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
 _SAMPLE = 1_000  # ids that tell whether all are dates
 _YEAR = 365 * 86_400
@@ -58,6 +59,11 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     used = np.flatnonzero(counts)
     if all(looks_dated(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
+    rounded = [code for code in used[:_SAMPLE].tolist() if _ROUNDED.fullmatch(str(ids.distinct[code]))]
+    if rounded:
+        reason = f"the {role} {shown(str(ids.distinct[rounded[0]]))} is a long number that a program rounded"
+        words = "Write the file again with these ids as text"
+        raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == rounded[0]), reason, words)
     n_rows, top = len(ids.codes), used[np.argsort(counts[used])[-100:]][::-1]
     text_of = {int(code): str(ids.distinct[code]).strip() for code in top}
     many = [code for code in text_of if counts[code] > max(_SHARE * n_rows, 1)]
@@ -102,6 +108,11 @@ def _check_times(rows: Rows, time: LongArray, roles: Roles) -> None:
         if len(early) and time.max() > _YEAR:
             reason = f"some times count {rows.time_unit}, and others seem to count s"
             raise _refusal(rows, roles, "time", early, reason, "Write all in one unit")
+    zeros = np.flatnonzero(time == 0)
+    if len(zeros) > max(1, _SHARE * len(time)) and np.median(time) > 10 * _YEAR:
+        reason = f"{len(zeros):,} of {len(time):,} times are 0, the beginning of 1970, and may stand for none"
+        words = f"Leave these rows out of the file, or all times: {roles.option.format('time', 'false')}"
+        raise _refusal(rows, roles, "time", zeros, reason, words)
     if _COUNTERS <= time.max() < _YEAR:  # smaller ones number the rows
         unit, form = roles.setting.format("time_unit", "s"), roles.setting.format("time_format", '"%d%m%Y"')
         words = (

@@ -152,6 +152,20 @@ ANSWERED = {
         {"time": False},
         [(1, item, 1.0, None) for item in (2, 3, 4, 5)],
     ),
+    "times that are 0": (
+        "log.csv",
+        f"user,item,time\n1,2,0\n1,3,{NOON}\n1,4,0\n1,5,{NOON}\n1,6,{NOON}\n",
+        ["2 of 5 times are 0", "dataset.time=false"],
+        {"implausible": "keep"},
+        [(1, 2, 1.0, 0), (1, 3, 1.0, NOON), (1, 4, 1.0, 0), (1, 5, 1.0, NOON), (1, 6, 1.0, NOON)],
+    ),
+    "numbers that Excel rounded": (
+        "log.csv",
+        "user,item\n1,9.78004E+12\n1,B\n",
+        ["'9.78004E+12'", "as text"],
+        {"implausible": "keep"},
+        [(1, "9.78004E+12", 1.0, None), (1, "B", 1.0, None)],
+    ),
 }
 
 
@@ -243,6 +257,7 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
     write("shop.csv", "kunde;artikel;Likes it;Since\na;x;4;2020-01-01\nb;y;5;2020-01-02\n")
     write("bare.csv", "a,x,4\nb,y,5\n")
     write("log.csv", "user,item,how,land\na,x,seen,DE\na,x,bought,DE\nb,x,seen,FR\n")
+    write("case.csv", "user,item\na,x\nA,y\n")
     frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
     frame.to_parquet(tmp_path / "shop.parquet")
     for words, line in (
@@ -252,10 +267,12 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
         (["shop.parquet"], "dataset.time=bought"),
         (["log.csv"], "filters.where.column=how"),
         (["log.csv", "filters=[duplicates]"], "filtered 2 rows"),
+        (["log.csv", "dataset.event=how", "dataset.weights={seen: 1, bought: 2}"], "how     event"),
+        (["case.csv"], "1 of 2 users differ from others in spelling alone"),
     ):
-        code, out, _ = command("data", "look", tmp_path / words[0], *words[1:])
+        code, out, err = command("data", "look", tmp_path / words[0], *words[1:])
         assert code == 0
-        assert line in out
+        assert line in out + err
         assert out.rpartition("command")[2].count("filters=[") < 2
 
 
