@@ -194,11 +194,20 @@ def test_a_label_beside_ratings_is_asked_for_and_alone_is_the_grade(read):
     truth = "user,item,stars,label\n1,9,5,0\n2,11,4,1\n"
     with pytest.raises(DataError, match="--unused label"):
         read(text_of(), truth=truth)
-    assert read(text_of(), truth=truth, cells=CellFormat(unused=("label",))).relevant.values.tolist() == [
-        5,
-        4,
-    ]
+    unused = CellFormat(unused=("label",))
+    assert read(text_of(), truth=truth, cells=unused).relevant.values.tolist() == [5, 4]
     assert read(text_of(), truth=truth.replace("stars", "price")).relevant.values.tolist() == [0, 1]
+
+
+def test_lists_as_the_truth_are_asked_for(read):
+    for column, answer in {
+        "rank": {"cells": CellFormat(unused=("rank",))},
+        "score": {"columns": {"rating": "score"}},
+    }.items():
+        truth = f"user,item,{column}\n1,9,1\n2,11,2\n"
+        with pytest.raises(DataError, match=f"exchange .* {column}"):
+            read(text_of(), truth=truth)
+        assert len(read(text_of(), truth=truth, **answer).relevant.items) == 2
 
 
 def test_a_mark_in_some_rows_is_asked_for(read):
