@@ -62,7 +62,6 @@ def test_a_wrong_setting(refusals, arguments, message):
         (["metrics=rating"], "need predicted ratings"),
         (["dataset=ml_100k", "data.offline=true", "data.mirror=nope", "data.cache=cache"], "nope"),
     ],
-    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
 )
 def test_what_can_be_known_before_is_said_before_the_store_is_opened(workplace, words, message):
     done = workplace.fail(*words)

@@ -137,9 +137,8 @@ def _expected(expected: str, subject: str, cause: BaseException) -> str:
     if (cell := str(getattr(cause, "full_key", ""))).endswith("]"):
         return f"{subject}: {cell} is {found!r}; {expected.partition(';')[0].rstrip('.')}."
     if expected.startswith("has settings"):
-        return " ".join(
-            [f"{key}: {expected}", *(f"Did you mean {likely}?" for likely in option_words(value))]
-        )
+        likely = "".join(f" Did you mean {word}?" for word in option_words(value))
+        return f"{key}: {expected}{likely}"
     if expected is _WHOLE and (ends := re.fullmatch(r"(\d{1,9})(?:-|\.\.|:)(\d{1,9})", value)):
         first, last = map(int, ends.groups())
         return f"{subject}: a whole number. For a run with each: -m '{key}=range({first},{last + 1})'."

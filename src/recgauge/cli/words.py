@@ -159,9 +159,10 @@ def _taken_apart(words: Sequence[str]) -> tuple[Namespace, list[str]]:
     for word in words:
         if dashed := _DASHED.fullmatch(word):
             raise ConfigError(f"{word}: settings have no dashes: write {dashed[1]}.")
-        if joined := re.fullmatch(r"(-m|--multirun)=(.*)", word):
-            likely = [joined[2]] if "=" in word.removeprefix(f"{joined[1]}=") else option_words(joined[2])
-            raise ConfigError(f"{word}: write {joined[1]} {(likely or ['GROUP=OPTION,OPTION'])[0]}.")
+        if word.startswith(("-m=", "--multirun=")):
+            option, _, value = word.partition("=")
+            likely = [value] if "=" in value else [*option_words(value), "GROUP=OPTION,OPTION"]
+            raise ConfigError(f"{word}: write {option} {likely[0]}.")
     try:
         return _parser().parse_known_intermixed_args(words)
     except ArgumentError as error:

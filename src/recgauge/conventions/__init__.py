@@ -236,8 +236,8 @@ def explain_metric(name: str, more: Iterable[str] = ()) -> str:
     >>> explain_metric("ndcg10")
     'Did you mean ndcg@10? `recgauge conventions standard` lists all metrics.'
     """
-    if (joined := _JOINED.fullmatch(name)) and is_metric_name(metric := without_label(joined[1])):
-        return f"Did you mean {metric}@{joined[2]}? `recgauge conventions standard` lists all metrics."
+    if (parts := _JOINED.fullmatch(name)) and is_metric_name(metric := without_label(parts[1])):
+        return f"Did you mean {metric}@{parts[2]}? `recgauge conventions standard` lists all metrics."
     names = [*more, *STANDARD.by_name()]
     meant, _ = meant_metric(name, more)
     near = [each for each in get_close_matches(name.casefold(), names, n=3, cutoff=0.5) if each != meant]

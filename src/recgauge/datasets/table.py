@@ -18,7 +18,7 @@ from recgauge.data.interactions import Attribute, Interactions
 from recgauge.data.spellings import LEAST_SHARE, spelling_keys
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Prepared, digests_of, load_prepared
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import ConfigError, SchemaError, listed, quantity
 from recgauge.files.columns import (
     EVENTS,
     ITEMS,
@@ -272,7 +272,7 @@ class Table(DatasetSource):
             feedback=self._judge_feedback("rating" in prepared.facts["labels"], name, progress),
             relevant_from=self.relevant_from,
             sha256=join_digests(digests),
-            provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
+            provenance="a table of the user's own" + f", {quantity(n_bad, 'bad row')} left out" * (n_bad > 0),
             source="; ".join(map(str, files)),
             licence=self.licence,
         )
@@ -441,10 +441,10 @@ def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:
     understood: dict[str, list[int]] = {}
     for number, rows in enumerate(parts):
         understood.setdefault(rows.understood("rating", "time"), []).append(number)
-    respelled = [_respelled("user", joined.user_ids), _respelled("item", joined.item_ids)]
+    remarks_on_ids = [_spellings("user", joined.user_ids), _spellings("item", joined.item_ids)]
     return {
         "labels": dict(parts[0].labels),
-        "respelled": list(filter(None, respelled)),
+        "spellings": list(filter(None, remarks_on_ids)),
         "understood": [[numbers[0], len(numbers), text] for text, numbers in understood.items()],
         "remarks": remarks,
         "n_bad": sum(rows.n_bad for rows in parts),
@@ -460,20 +460,19 @@ def _note_facts(facts: Mapping[str, Any], files: Sequence[Source], progress: Pro
     for number, n_files, text in facts["understood"]:
         more = f" and {n_files - 1:,} more" if n_files > 1 else ""
         progress.note(f"{files[number].name}{more}: {text}{span}.")
-    for remark in facts.get("respelled", ()):
+    for remark in facts.get("spellings", ()):
         progress.note(f"{files[0].name}: {remark}.")
 
 
-def _respelled(name: str, ids: IdArray) -> str:
+def _spellings(name: str, ids: IdArray) -> str:
     """Return how many ids differ from others in their spelling alone; empty if hardly any do."""
-    if (keys := spelling_keys(ids)) is None:
+    keys = spelling_keys(ids)
+    counts = np.zeros(1) if keys is None else np.bincount(keys)
+    n_more = int(np.maximum(counts - 1, 0).sum())
+    if n_more < max(1, LEAST_SHARE * len(ids)):
         return ""
-    first = np.unique(keys, return_index=True)[1]
-    rest = np.delete(np.arange(len(ids)), first)
-    if len(rest) < LEAST_SHARE * len(ids):
-        return ""
-    pair = " and ".join(map(shown, ids[np.flatnonzero(keys == keys[rest[0]])[:2]].tolist()))
-    n_ids = f"{len(rest):,} of {len(ids):,} {name}s"
+    pair = " and ".join(map(shown, ids[keys == np.argmax(counts)][:2].tolist()))
+    n_ids = f"{n_more:,} of {len(ids):,} {name}s"
     return f"{n_ids} differ from others in spelling alone, as {pair}; they count apart"
 
 

@@ -59,11 +59,11 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     used = np.flatnonzero(counts)
     if all(looks_dated(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
-    rounded = [code for code in used[:_SAMPLE].tolist() if _ROUNDED.fullmatch(str(ids.distinct[code]))]
-    if rounded:
-        reason = f"the {role} {shown(str(ids.distinct[rounded[0]]))} is a long number that a program rounded"
+    floats = [code for code in used[:_SAMPLE].tolist() if _ROUNDED.fullmatch(str(ids.distinct[code]))]
+    if floats:
+        reason = f"the {role} {shown(str(ids.distinct[floats[0]]))} is a long number that a program rounded"
         words = "Write the file again with these ids as text"
-        raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == rounded[0]), reason, words)
+        raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == floats[0]), reason, words)
     n_rows, top = len(ids.codes), used[np.argsort(counts[used])[-100:]][::-1]
     text_of = {int(code): str(ids.distinct[code]).strip() for code in top}
     many = [code for code in text_of if counts[code] > max(_SHARE * n_rows, 1)]

@@ -150,12 +150,10 @@ def reading(store: Store) -> "MlflowClient":
 def _run_by_id(store: Store, run_id: str) -> "Run":
     """Return a run that a user names."""
     if (run := stored_run(store, run_id)) is None:
-        problem, runs = "does not exist", ""
-        if store.exists:
-            problem, runs = "has no such run", " `recgauge runs` lists those of a store."
+        problem = "has no such run (`recgauge runs` lists them)" if store.exists else "does not exist"
         raise MissingDataError(
-            f"{run_id}: is no folder, and the tracking store {store.shown} {problem}.{runs} Name the store "
-            "that has the run, --uri=ADDRESS, or give the run's output folder."
+            f"{run_id}: is no folder, and the tracking store {store.shown} {problem}. Name the store that "
+            "has the run, --uri=ADDRESS, or give the run's output folder."
         )
     return run
 

@@ -88,7 +88,6 @@ def test_a_damaged_archive_fails_verification(cache, data, mirror):
         (["card", "demo", "filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
         (["list", "data.mirror=ftp://x"], "mirror must be a folder or an http(s) address"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_wrong_words_get_one_message(cache, data, words, message):
     code, _, err = data(*words)

@@ -57,6 +57,7 @@ REVIEW = (
     '"reviewTime": "09 13, 2009"}}'
 )
 ORDERS = '"order_id","CUSTOMER_NO","article_no","qty","ordered_at"'
+KEEP = {"implausible": "keep"}
 VIEWS = "timestamp,visitorid,event,itemid,transactionid"
 
 READ = {
@@ -154,18 +155,12 @@ ANSWERED = {
     ),
     "times that are 0": (
         "log.csv",
-        f"user,item,time\n1,2,0\n1,3,{NOON}\n1,4,0\n1,5,{NOON}\n1,6,{NOON}\n",
+        "user,item,time\n" + "1,2,0\n" * 2 + f"1,2,{NOON}\n" * 3,
         ["2 of 5 times are 0", "dataset.time=false"],
-        {"implausible": "keep"},
-        [(1, 2, 1.0, 0), (1, 3, 1.0, NOON), (1, 4, 1.0, 0), (1, 5, 1.0, NOON), (1, 6, 1.0, NOON)],
+        KEEP,
+        [(1, 2, 1.0, 0)] * 2 + [(1, 2, 1.0, NOON)] * 3,
     ),
-    "numbers that Excel rounded": (
-        "log.csv",
-        "user,item\n1,9.78004E+12\n1,B\n",
-        ["'9.78004E+12'", "as text"],
-        {"implausible": "keep"},
-        [(1, "9.78004E+12", 1.0, None), (1, "B", 1.0, None)],
-    ),
+    "Excel": ("a.csv", "user,item\n1,9.78E+12\n", ["as text"], KEEP, [(1, "9.78E+12", 1.0, None)]),
 }
 
 
@@ -216,11 +211,7 @@ def test_look_asks_everything_at_once_with_one_command_that_is_taken(write, tmp_
     write("german.csv", begin + "".join(days))
     code, out, err = command("data", "look", "german.csv")
     assert code == 1
-    assert [line.split()[:2] for line in out.splitlines()[2:5]] == [
-        ["Artikelnummer", "item"],
-        ["Bewertung", "rating"],
-        ["Datum", "time"],
-    ]
+    assert [line.split()[1] for line in out.splitlines()[2:5]] == ["item", "rating", "time"]
     words = err.splitlines()[-1].partition("recgauge ")[2]
     assert words == (
         "data look german.csv dataset.user=Kundenkarte 'dataset.decimal=\",\"' "

@@ -206,7 +206,7 @@ def test_bad_rows_are_refused_with_file_line_and_remedy_or_left_out_and_counted(
     assert dataset.interactions.timestamp.tolist() == [1, 2]
     assert f"{path}: 1 of 3 rows left out: 1 because the " in progress.notes[0]
     assert "(first: line 4)" in progress.notes[0]
-    assert dataset.provenance == "a table of the user's own, 1 bad rows left out"
+    assert dataset.provenance == "a table of the user's own, 1 bad row left out"
 
 
 def test_bad_rows_of_json_lines(write):

@@ -200,10 +200,8 @@ def test_a_label_beside_ratings_is_asked_for_and_alone_is_the_grade(read):
 
 
 def test_lists_as_the_truth_are_asked_for(read):
-    for column, answer in {
-        "rank": {"cells": CellFormat(unused=("rank",))},
-        "score": {"columns": {"rating": "score"}},
-    }.items():
+    unused = {"cells": CellFormat(unused=("rank",))}
+    for column, answer in (("rank", unused), ("score", {"columns": {"rating": "score"}})):
         truth = f"user,item,{column}\n1,9,1\n2,11,2\n"
         with pytest.raises(DataError, match=f"exchange .* {column}"):
             read(text_of(), truth=truth)
