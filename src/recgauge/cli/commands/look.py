@@ -167,8 +167,8 @@ def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: ob
     texts += [str(error) for error in asked if error not in guesses]
     if isinstance(loaded, RecgaugeError) and not guesses:  # else a guess may be to blame
         texts.append(str(loaded))
-    general = [each for each in asked if isinstance(each, QuestionError) and not each.column]
-    others = [answer for question in general for answer in question.answers[1:]]
+    several = [each for each in asked if isinstance(each, QuestionError) and not each.column]
+    others = [answer for question in several for answer in question.answers[1:]]
     command = " ".join(["recgauge data look", shlex.quote(path), *words]) + _left_open(words, others)
     say(f"command  {command}")
     print_error("\n".join([*texts, f"Type, or with other answers: {command}"]))
