@@ -102,9 +102,8 @@ def _sentence(pair: "Pair", result: "MetricComparison") -> str:
     share = 100 * abs(pair.relative)
     amount = f"{share:,.0f} %" if share >= 1 else f"{share:.1g} %"
     if name in RANKING:
-        return (
-            f"{pair.a} ranks what people want {amount} {'better' if more else 'worse'} than {pair.b} ({label})"
-        )
+        side = "better" if more else "worse"
+        return f"{pair.a} ranks what people want {amount} {side} than {pair.b} ({label})"
     size = f"{amount} {'more' if more else 'less'}"
     if name == "recall":
         return f"{pair.a} finds {size} of what people want than {pair.b} ({label})"
