@@ -33,7 +33,7 @@ _SETTING_REMEDIES = {
     "dataset": _OWN_FILE,
     "filters": "Choose a filter first: filters=[NAME].",
     "tune": "Choose a search first: tune=tpe.",
-    "search": "A space is of one model: to change it, run a sweep of that model alone.",
+    "search": "Another setting of the model: '+search.NAME=[VALUE,VALUE]' (docs/tuning.md).",
     "model.settings": "What is not listed goes to the library by +model.settings.NAME=VALUE.",
 }
 """Where a setting does not exist and nothing else is near it."""

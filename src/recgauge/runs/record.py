@@ -350,7 +350,7 @@ class RunRecord:
         shares = [*self.importances.items()][:_MOST_SETTINGS]
         if not shares and self.search is not None and len(self.search_space) > 1:
             n = sum(trial.state == "finished" for trial in self.search.trials)
-            return f"not computed, {n} of {LEAST_TRIALS} finished trials" if n < LEAST_TRIALS else ""
+            return f"needs {LEAST_TRIALS} finished trials, has {n}" if n < LEAST_TRIALS else ""
         return ", ".join(f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares)
 
     @property
