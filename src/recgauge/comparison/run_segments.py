@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.groups import activity, cut_groups, days_in_data, held_popularity, item_counts, taste
+from recgauge.comparison.run_groups import group
 from recgauge.comparison.runs import name_runs, reference_key
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
 from recgauge.comparison.user_tables import UserGroups, UserTable
@@ -40,7 +42,8 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     Parameters
     ----------
     runs : sequence of FinishedRun
-        As of `recgauge.tracking.find_runs`.
+        As of `recgauge.tracking.find_runs`. Of runs that differ in seed or fold alone, the first counts,
+        since not all have the same test users.
     by : sequence of str
         Attributes: of `BUILT_IN`, or columns of `users`.
     load : callable
@@ -65,15 +68,16 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     RecgaugeError
         If runs differ in more than the model, or an attribute or the data cannot be used.
     """
-    named = name_runs(runs)
-    data = load(runs[0])
-    key = reference_key(named, metric)
-    return [
-        segments_by(
-            attribute, named, key, *data, users, n_groups=n_groups, baseline=baseline, confidence=confidence
-        )
-        for attribute in by
-    ]
+    groups = group(runs)
+    named = name_runs([repeats.runs[0] for repeats in groups])
+    data = load(next(iter(named.values())))
+    key, notes = reference_key(named, metric), tuple[str, ...]()
+    if len(named) < len(runs):
+        seed = next(iter(named.values())).record.seed
+        notes = (f"Of the first seed or fold alone (seed {seed}): others have other test users.",)
+    of_attribute = partial(segments_by, n_groups=n_groups, baseline=baseline, confidence=confidence)
+    made = [of_attribute(attribute, named, key, *data, users) for attribute in by]
+    return [replace(each, notes=(*each.notes, *notes)) for each in made]
 
 
 def segments_by(  # noqa: PLR0913 - likewise

@@ -166,14 +166,9 @@ def _all_settings(run_group: RunGroup) -> dict[str, str]:
 def name_runs(runs: Sequence[FinishedRun]) -> dict[str, FinishedRun]:
     """Return runs by name, in their order; ConfigError if they differ in more than their model."""
     groups = [RunGroup((run,), ()) for run in runs]
-    protocols, folders = [protocol([run.record]) for run in runs], [str(run.folder) for run in runs]
-    require_equal_protocols(
-        protocols,
-        folders,
-        "segments",
-        remedy="Name a run of each model, all of one seed and fold: their folders, or the experiment's runs "
-        "with --where \"params.seed = '0'\".",
-    )
+    protocols, labels = [protocol([run.record]) for run in runs], [run.label for run in runs]
+    remedy = "Name runs that differ in the model alone, such as the folder of one sweep."
+    require_equal_protocols(protocols, labels, "segments", remedy=remedy)
     return dict(zip(run_names(groups), runs, strict=True))
 
 

@@ -218,10 +218,10 @@ def choose_metrics(
     cutoff = headline_cutoff(split_key(key)[1] for key in common)
     headline_first = sorted(common, key=lambda key: split_key(key)[1] not in (cutoff, None))
     for name in names if metrics and names else headline_first:
-        key = _key_of(name, common)
+        key = key_of(name, common)
         if key is None:
             text = label(as_key(name))
-            lacking = [run for run, keys in runs if _key_of(name, keys) is None]
+            lacking = [run for run, keys in runs if key_of(name, keys) is None]
             if n_with := len(runs) - len(lacking):
                 raise ConfigError(
                     f"{place}: {text} is in {n_with} of {len(runs)} runs, not in {listed(lacking, most=6)}. "
@@ -241,7 +241,7 @@ def choose_metrics(
     return tuple(chosen)
 
 
-def _key_of(name: str, keys: Collection[str]) -> str | None:
+def key_of(name: str, keys: Collection[str]) -> str | None:
     """Return the key that a name means, None if there is none."""
     own, key = {as_key(key): key for key in keys}, as_key(name)
     if key not in own:

@@ -10,6 +10,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeVar
 
+from recgauge.comparison.user_values import key_of
 from recgauge.errors import (
     ConfigError,
     MissingDataError,
@@ -213,11 +214,13 @@ def find_runs(
     experiment: str = "recgauge",
     where: str = "",
     files: Sequence[str] = (),
+    metrics: Sequence[str] = (),
     every_choice: bool = False,
 ) -> tuple[list[FinishedRun], list[str]]:
-    """Return the finished runs that a user names, the newest of those with equal settings, and notes.
+    """Return the finished runs that a user names, one of those with equal settings, and notes.
 
-    Settings are equal if they differ in which metrics are computed alone.
+    Settings are equal if they differ in which metrics are computed alone. Of such runs those with all
+    `metrics` come first, then those with more metrics, then newer ones.
 
     Parameters
     ----------
@@ -232,6 +235,8 @@ def find_runs(
         Which of an experiment's runs, in MLflow's language.
     files : sequence of str
         Files that are copied from a remote store beside those that every comparison needs.
+    metrics : sequence of str
+        That are to be compared.
     every_choice : bool
         Runs that differ in which metrics are computed count apart.
 
@@ -263,16 +268,29 @@ def find_runs(
         chosen = f" with --where {where!r}" if where else ""
         left_out = f" ({'; '.join(notes)})" if notes else ""
         raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.")
-    for newest, *older in alike:
-        if older:
-            model, dataset = (newest.record.names[name] for name in ("model", "dataset"))
-            digests = {run.record.settings_digest() for run in (newest, *older)}
+    kept: set[FinishedRun] = set()
+    for repeats in alike:
+        first = _first_of(repeats, metrics) if len(repeats) > 1 else repeats[0]
+        kept.add(first)
+        if len(repeats) > 1:
+            model, dataset = (first.record.names[name] for name in ("model", "dataset"))
+            which = "the newest" if first is repeats[0] else "that with more metrics"
+            digests = {run.record.settings_digest() for run in repeats}
             notes.append(
-                f"{model} on {dataset} was run {1 + len(older)} times with equal settings"
-                f"{' but for metrics' if len(digests) > 1 else ''}; the newest counts: {newest.label}"
+                f"{model} on {dataset} was run {len(repeats)} times with equal settings"
+                f"{' but for metrics' * (len(digests) > 1)}; {which} counts: {first.label}"
             )
-    kept = {newest for newest, *_ in alike}
     return [run for run in runs if run in kept], notes
+
+
+def _first_of(repeats: Sequence[FinishedRun], metrics: Sequence[str]) -> FinishedRun:
+    """Return the first run that has all metrics, else the most of its own; they are newest first."""
+
+    def order(run: FinishedRun) -> tuple[bool, int]:
+        keys = run.user_metrics()
+        return all(key_of(name, keys) for name in metrics), len(keys)
+
+    return max(repeats, key=order)
 
 
 def _repeated(runs: Sequence[FinishedRun], *, every_choice: bool) -> list[list[FinishedRun]]:

@@ -10,19 +10,19 @@ from recgauge.cli.commands.options import (
     add_allowed,
     add_directions,
     add_sources,
+    agreeing_runs,
     are_tables,
     directions_of,
     named,
     refuse_directions,
     refuse_missing,
-    runs_of,
     say,
     store_uri,
     tables_of,
 )
 from recgauge.comparison.comparing import USUAL, compare_sources
 from recgauge.comparison.results import Comparison, Correction, Interval, Procedure, Test
-from recgauge.comparison.runs import agreeing, compare_runs
+from recgauge.comparison.runs import compare_runs
 from recgauge.errors import ConfigError
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
@@ -101,10 +101,7 @@ def run_compare(options: Namespace) -> None:
 
 def compared_runs(options: Namespace, files: tuple[str, ...] = ()) -> Comparison:
     """Return the comparison that the options of `add_sources` and `add_procedure` describe."""
-    runs, notes = runs_of(options, files)
-    if not options.sources:
-        comparable, left_out = agreeing(runs)
-        runs, notes = comparable or runs, [*notes, *left_out]
+    runs, notes = agreeing_runs(options, files)
     return compare_runs(runs, _procedure(options), metrics=options.metrics, notes=notes)
 
 

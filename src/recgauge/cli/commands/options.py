@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recgauge.comparison.runs import agreeing
 from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.stored import PARQUET
@@ -83,9 +84,26 @@ def store_uri(options: argparse.Namespace) -> str:
 
 def runs_of(options: argparse.Namespace, files: Sequence[str] = ()) -> tuple[list[FinishedRun], list[str]]:
     """Return the finished runs that the options of `add_sources` name, and what was left out."""
+    metrics = getattr(options, "metrics", None) or [*filter(None, [getattr(options, "metric", "")])]
     return find_runs(
-        options.sources, store_uri(options), experiment=options.experiment, where=options.where, files=files
+        options.sources,
+        store_uri(options),
+        experiment=options.experiment,
+        where=options.where,
+        files=files,
+        metrics=metrics,
     )
+
+
+def agreeing_runs(
+    options: argparse.Namespace, files: Sequence[str] = ()
+) -> tuple[list[FinishedRun], list[str]]:
+    """Return the runs of `runs_of`; of a whole experiment those that differ in the model alone."""
+    runs, notes = runs_of(options, files)
+    if options.sources:
+        return runs, notes
+    comparable, left_out = agreeing(runs)
+    return comparable or runs, [*notes, *left_out]
 
 
 def are_tables(sources: Sequence[str]) -> bool:

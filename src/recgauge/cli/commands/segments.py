@@ -13,6 +13,7 @@ from recgauge.cli.commands.options import (
     add_allowed,
     add_directions,
     add_sources,
+    agreeing_runs,
     are_tables,
     directions_of,
     named,
@@ -90,7 +91,7 @@ def run_segments(options: Namespace) -> None:
 def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
     """Return finished runs compared inside groups, and notes."""
     refuse_directions(options)
-    runs, notes = runs_of(options, (LISTS, TEST))
+    runs, notes = agreeing_runs(options, (LISTS, TEST))
     segments = segment_runs(
         runs,
         options.by,
