@@ -101,6 +101,8 @@ def segments_by(  # noqa: PLR0913 - likewise
     values = {name: run.values([key]) for name, run in runs.items()}
     paired = UserValues.paired(values, {key: entry is None or entry.higher_is_better})
     (segments,) = segments_of(paired, groups, baseline=baseline, confidence=confidence)
+    if users is None or by not in users.columns:  # the run's own data have all its users
+        segments = replace(segments, notes=())
     if any(key in of_run.pooled for of_run in values.values()):
         rows = "queries" if split_key(key)[1] else "ratings"
         note = f"Means over users; the number of a run is over all {rows}."
