@@ -140,7 +140,7 @@ def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
     assert tuned["budget"] == "10 trials"
     assert re.search(r"10 trials \(random\).*; what mattered: reg_[iu] \.\d\d, reg_", done.out)
     page = file.with_name("report.html").read_text()
-    assert re.search(r">reg_[iu] \.\d\d, reg_[iu] \.\d\d<", page)
+    assert re.search(r">reg_[iu] \.\d\d, reg_[iu] \.\d\d ", page)
     assert ", chosen with each seed or fold in 10 trials (random)" in page
     assert "left out, since not every option has them" not in page  # each seed's own settings are one model
 

@@ -89,7 +89,7 @@ def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
     if (run := outcome.run) is not None:
         address = None if store is None else deliveries.run_address(outcome.folder)
         notes = [reused_line(outcome)] if outcome.status == "reused" else []
-        print_run(run, address, None if store is None else served_by(store.uri), notes)
+        print_run(run, address, None if store is None else served_by(store.uri, store.experiment), notes)
     return _end_quietly(sweep, deliveries)
 
 

@@ -120,7 +120,7 @@ def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]
 
 def run_names(groups: Sequence[RunGroup]) -> list[str]:
     """Return a name for each group of a data set: its model, tuned or not, and settings that set it apart."""
-    names = [f"{own.model}{' tuned' * (own.records[0].search is not None)}" for own in groups]
+    names = [model_name(run_group.records[0]) for run_group in groups]
     for settings_of in (
         lambda run_group: model_settings(run_group.records[0]),
         lambda run_group: protocol(run_group.records),
@@ -148,6 +148,11 @@ def short_value(value: str) -> str:
         return f"{float(value):.6g}" if "." in value else value
     except ValueError:
         return value
+
+
+def model_name(record: RunRecord) -> str:
+    """Return what a model is called, tuned or not."""
+    return f"{record.names.get('model') or 'none'}{' tuned' * (record.search is not None)}"
 
 
 def model_settings(record: RunRecord) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recgauge.comparison.runs import (
     common_metrics,
+    model_name,
     model_settings,
     reference_key,
     require_equal_rows,
@@ -107,7 +108,7 @@ def _by_options(runs: Sequence[FinishedRun], notes: list[str]) -> tuple[RunTable
 def _model(run: FinishedRun) -> Option:
     """Return a model and its settings; of one that was tuned how it was, since each seed chooses its own."""
     settings = {key: value for key, value in model_settings(run.record).items() if value}
-    return run.record.names.get("model") or "none", settings
+    return model_name(run.record), settings
 
 
 def _choices(run: FinishedRun) -> dict[str, Option]:

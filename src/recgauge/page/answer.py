@@ -83,7 +83,8 @@ def _facts(data: ReportData) -> list[tuple[str, str]]:
     )
     if repeats is not None:
         first = f"who gains, who loses, example users and data card: the first alone, {repeats.labels[0]}"
-        rows.append(("means over", f"{len(repeats.labels)} seeds or folds; {first}"))
+        count = f"{len(repeats.labels)} seeds or folds, whose deviation the intervals leave out"
+        rows.append(("means over", f"{count}; {first}"))
     records = [record for part in data.parts for _, record in part.records()]
     records.sort(key=lambda record: 0.0 if record.job is None else record.job.started)
     jobs = [record.job for record in records if record.job is not None]

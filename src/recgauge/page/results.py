@@ -166,8 +166,8 @@ def _fast_and_good(seconds: Mapping[str, float]) -> str:
 
     Examples
     --------
-    >>> _fast_and_good({"svd": 2.0, "ease": 3.0, "item_knn": 1.0, "popularity": 0.1})
-    'popularity is the fastest, svd the best, item_knn between; ease is neither faster nor better than svd.'
+    >>> _fast_and_good({"svd": 2.0, "ease": 3.0, "popularity": 0.1})
+    'popularity is the fastest to train, svd the best; ease is neither faster nor better than svd.'
     """
     faster: dict[str, list[str]] = {}  # each than all better ones, with those that it beats in both
     for run, time in seconds.items():
@@ -177,9 +177,9 @@ def _fast_and_good(seconds: Mapping[str, float]) -> str:
         else:
             faster[last].append(run)
     best, *between = faster
-    text = f"{best} is the best and the fastest"
+    text = f"{best} is the best and the fastest to train"
     if between:
-        text = f"{between.pop()} is the fastest, {best} the best"
+        text = f"{between.pop()} is the fastest to train, {best} the best"
         text += f", {listed(between)} between" if between else ""
     beaten = [
         f"{listed(runs)} {'is' if len(runs) == 1 else 'are'} neither faster nor better than {run}"

@@ -114,7 +114,7 @@ PAIR_WORDS = (
     "better/equal/worse: shares of users for whom a is.",
     "effect: the difference in standard deviations of the users' differences; .2 is small, .8 large.",
     "detectable: the smallest difference that so many users show in four of five samples.",
-    "users needed: how many would show this difference.",
+    "users needed: how many would show this difference at the corrected level.",
 )
 """What the columns of a table of pairs mean."""
 

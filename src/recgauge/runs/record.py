@@ -226,6 +226,7 @@ class SearchFacts:
     budget: str
     trials: tuple[Trial, ...]
     own_first: bool = False  # the first trial had the model's own settings; earlier versions do not say
+    n_stored: int = 0  # trials that an earlier run had done
 
     @property
     def chosen(self) -> Trial:
@@ -242,8 +243,9 @@ class SearchFacts:
         return sum(trial.seconds for trial in self.trials)
 
     def __str__(self) -> str:
-        ended = [sum(trial.state == state for trial in self.trials) for state in ("pruned", "failed")]
-        states = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
+        counts = {state: sum(trial.state == state for trial in self.trials) for state in ("pruned", "failed")}
+        counts["of an earlier run"] = self.n_stored
+        states = [f"{n} {state}" for state, n in counts.items() if n]
         return (
             f"{len(self.trials)} trials ({', '.join([self.sampler, *states])}) in {self.seconds:.1f} s; "
             f"{label(self.metric)} {self.chosen.value:.4f} on validation rows"
@@ -347,11 +349,12 @@ class RunRecord:
     @property
     def mattered(self) -> str:
         """The settings of the search that mattered most, with their shares of 1, or why there are none."""
-        shares = [*self.importances.items()][:_MOST_SETTINGS]
-        if not shares and self.search is not None and len(self.search_space) > 1:
-            n = sum(trial.state == "finished" for trial in self.search.trials)
-            return f"needs {LEAST_TRIALS} finished trials, has {n}" if n < LEAST_TRIALS else ""
-        return ", ".join(f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares)
+        trials = () if self.search is None else self.search.trials
+        n, shares = sum(trial.state == "finished" for trial in trials), [*self.importances.items()]
+        if not shares and len(self.search_space) > 1 and n < LEAST_TRIALS:
+            return f"needs {LEAST_TRIALS} finished trials, has {n}"
+        texts = [f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares[:_MOST_SETTINGS]]
+        return f"{', '.join(texts)} (roughly, of {n} trials)" if texts else ""
 
     @property
     def tuned(self) -> str:

@@ -131,7 +131,7 @@ def edge(name: str, distribution: "BaseDistribution", value: object) -> str:
     --------
     >>> l2 = parse_space({"l2": {"low": 1.0, "high": 200.0, "log": True}})["l2"]
     >>> edge("l2", l2, 185.8)
-    'l2 at the edge of its range, 1 to 200 (search.l2.high= widens it)'
+    'l2 at the edge of its range, 1 to 200: raise search.l2.high'
     >>> edge("l2", l2, 20.0)
     ''
     >>> shrinkage = parse_space({"shrinkage": {"low": 0, "high": 1000}})["shrinkage"]
@@ -145,8 +145,8 @@ def edge(name: str, distribution: "BaseDistribution", value: object) -> str:
     place = (scale(value) - scale(low)) / (scale(high) - scale(low))
     if EDGE < place < 1 - EDGE or (place <= EDGE and low == 0):
         return ""
-    end = "low" if place <= EDGE else "high"
-    return f"{name} at the edge of its range, {low:g} to {high:g} (search.{name}.{end}= widens it)"
+    end = f"lower search.{name}.low" if place <= EDGE else f"raise search.{name}.high"
+    return f"{name} at the edge of its range, {low:g} to {high:g}: {end}"
 
 
 def holds(space: Space, settings: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 from warnings import catch_warnings, simplefilter
@@ -99,7 +100,8 @@ def trial_sentence(done: Sequence[Trial], of: int | None, *, maximize: bool, met
     >>> trial_sentence(trials, 20, maximize=True, metric="ndcg_at_10")
     'trial 2 of 20: validation ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s, about 0:00:54 left'
     """
-    trial = done[-1]
+    *earlier, trial = done
+    repeats = [f" (as trial {each.number + 1})" for each in earlier if each.settings == trial.settings][:1]
     ended = f"failed ({trial.reason})"
     if trial.value is not None:
         pruned = "pruned at " * (trial.state == "pruned")
@@ -110,9 +112,10 @@ def trial_sentence(done: Sequence[Trial], of: int | None, *, maximize: bool, met
         so_far = f"best {first.value:.4f} of trial {first.number + 1}"
     number = f"{trial.number + 1}" if of is None else f"{trial.number + 1} of {of}"
     left = 0 if of is None else of - len(done)
-    mean = sum(each.seconds for each in done) / len(done)
-    time_left = f", about {timedelta(seconds=round(mean * left))} left" if left > 0 else ""
-    return f"trial {number}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s{time_left}"
+    usual = median(each.seconds for each in done)  # the first may compile
+    time_left = f", about {timedelta(seconds=round(usual * left))} left" if left > 0 else ""
+    settings = "".join([trial.words, *repeats])
+    return f"trial {number}: {ended} with {settings}; {so_far}; {trial.seconds:.1f} s{time_left}"
 
 
 class Pruned(Exception):  # noqa: N818 - ends a trial, is no error

@@ -64,7 +64,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         own = ("recgauge.sweep", folder.as_posix())
         tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
         address = deliveries.address(store, *tag)
-    server = None if store is None else served_by(store.uri)
+    server = None if store is None else served_by(store.uri, store.experiment)
     claims = [] if compared is None else claim_lines(compared[0])
     print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
     if compared is not None:

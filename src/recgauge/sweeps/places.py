@@ -26,8 +26,7 @@ def conf_folder() -> Path:
 
 def program(command: Literal["run", "ui"] = "run") -> str:
     """Return how a run, or the page of tracked results, is started here: in a checkout, or in any folder."""
-    is_command = command == "run" and Path(sys.argv[0]).stem == "recgauge"
-    if is_command or Path.cwd() != _CHECKOUT:
+    if Path(sys.argv[0]).stem == "recgauge" or Path.cwd() != _CHECKOUT:
         return f"recgauge {command}"
     return "python run.py" if command == "run" else "make ui"
 
@@ -71,13 +70,13 @@ def experiment_of_user() -> str:
     return os.environ.get("MLFLOW_EXPERIMENT_NAME") or "recgauge"
 
 
-def served_by(uri: str) -> str | None:
-    """Return the command that serves the pages of a store; None of a server, whose pages are always there."""
+def served_by(uri: str, experiment: str) -> str | None:
+    """Return the command that serves an experiment's pages; None of a server, which always does."""
     if uri.startswith("http"):
         return None
-    return (
-        program("ui") if uri == store_of_user() else f"recgauge ui --uri {shlex.quote(without_secrets(uri))}"
-    )
+    words = [] if uri == store_of_user() else ["--uri", without_secrets(uri)]
+    words += [] if experiment == experiment_of_user() else ["--experiment", experiment]
+    return shlex.join(["recgauge", "ui", *words]) if words else program("ui")
 
 
 def give_libraries_a_home() -> None:

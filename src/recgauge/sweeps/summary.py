@@ -52,7 +52,10 @@ def log_comparison(store: Store, comparison: Comparison) -> str:
     """
     now, markdown = time(), comparison.to_markdown()
     first, *others = map(escaped, comparison.claims)
-    lines = [f"**{first}**", "", *(f"- {claim}" for claim in others), "", *markdown.splitlines()]
+    lines = [f"**{first}**", "", *(f"- {claim}" for claim in others)]
+    for dataset in comparison.datasets:
+        lines += ["", *_table(comparison, on_dataset(comparison, dataset), {})]
+    lines += ["", "Every pair: comparison.md among the artifacts."]
     summary = Summary(
         JobFacts(title(comparison, "comparison"), now, now, user_name(), store=store.plain()),
         "comparison",
@@ -83,13 +86,15 @@ def _answer(comparison: Comparison, dataset: str) -> str:
 def _table(comparison: Comparison, results: list[MetricComparison], runs: Mapping[Path, str]) -> list[str]:
     rows = []
     for row in results[0].rows[:MOST_RUNS]:
-        group = comparison.groups[results[0].dataset, row.run]
-        ids = [runs[run.folder] for run in group.runs if run.folder in runs]
+        group = comparison.groups.get((results[0].dataset, row.run))
+        ids = [runs[run.folder] for run in (group.runs if group else ()) if run.folder in runs]
         labels = row.repeats.labels if row.repeats is not None else ()
         links = [f"[{text}](runs/{run_id})" for text, run_id in zip(labels, ids, strict=False)][:MOST_LINKS]
         name = f"[{escaped(row.run)}](runs/{ids[0]})" if len(ids) == 1 else escaped(row.run)
-        cells = [f"{number(each.row(row.run).mean)} {each.row(row.run).letters}" for each in results]
-        cells[0] = f"**{number(row.mean)}** {interval(row)} {row.letters}"
+        cells = []
+        for each in (result.row(row.run) for result in results):
+            mean = f"**{number(each.mean)}**" if each.is_best else number(each.mean)
+            cells.append(" ".join([mean, *[interval(each)] * (each is row), each.letters]))
         rows.append([name, *cells, ", ".join(links) if len(ids) > 1 else ""])
     heads = [label(each.metric) for each in results]
     header = ["run", *heads, *(["runs"] if any(row[-1] for row in rows) else [])]

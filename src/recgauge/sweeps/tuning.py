@@ -16,7 +16,7 @@ from recgauge.runs.record import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint, search_settings
 from recgauge.runs.targets import TARGET, allowed_packages
 from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
-from recgauge.search.trials import Report, Search, run_search
+from recgauge.search.trials import Report, Search, read_trials, run_search
 from recgauge.sweeps.compose import build, build_model, check_ready
 from recgauge.sweeps.places import work_folder
 from recgauge.utils.progress import Progress, Timings
@@ -150,6 +150,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
 
     digest = _digest(typed, search, space, ready.dataset.sha256)
     file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"
+    stored = () if typed.force else read_trials(file)
     first = {name: value_of(typed.model, name) for name in space}
     with timings.stage("search"):
         trials = run_search(
@@ -163,8 +164,9 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
             metric=key,
             anew=typed.force,
         )
+    own_first, n_stored = trials[0].settings == first, min(len(stored), len(trials))
     facts = SearchFacts(
-        digest, key, maximize, search.sampler, search.budget, trials, trials[0].settings == first
+        digest, key, maximize, search.sampler, search.budget, trials, own_first=own_first, n_stored=n_stored
     )
     _ = facts.chosen  # refuses a search without a finished trial
     return facts

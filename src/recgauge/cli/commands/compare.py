@@ -119,7 +119,7 @@ def _compared_logged(options: Namespace) -> Comparison:
         directions=directions_of(options),
     )
     if options.log:
-        server = served_by(store.uri)
+        server = served_by(store.uri, store.experiment)
         hint = f"; served by `{server}`" if server else ""
         say(f"logged   {run_address(store, log_comparison(store, comparison))}{hint}")
     return comparison
