@@ -47,7 +47,7 @@ def test_a_search_its_final_run_and_what_is_reused(workplace):
     assert [trial["number"] for trial in kept["search"]["trials"]] == [0, 1, 2]
     assert all(set(trial["settings"]) == {"reg_i"} for trial in kept["search"]["trials"])
     for tracked, trial in zip(trials_in_mlflow(workplace), kept["search"]["trials"], strict=True):
-        assert tracked.data.params == {"reg_i": str(trial["settings"]["reg_i"])}
+        assert tracked.data.params == {"model.reg_i": str(trial["settings"]["reg_i"])}
         assert tracked.data.metrics["validation/ndcg_at_10"] == trial["value"]
 
     more = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")

@@ -95,9 +95,7 @@ def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
         value = [] if trial.value is None else [f"{trial.value:.4f}{' best' * (trial == search.chosen)}"]
         of = [record.names["model"], f"seed {record.seed}", record.names["dataset"]]
         name = " · ".join([f"trial {number}", *value, *of])
-        # without the tags of sweep and experiment, whose pages are of final runs
-        tags = {SEARCH_TAG: search.sha256, TRIAL_TAG: number, PARENT_TAG: parent}
-        tags |= {"mlflow.user": record.job.user, "mlflow.source.type": "LOCAL"}
+        tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: number, PARENT_TAG: parent}
         tags |= {f"recgauge.{group}": chosen for group, chosen in record.names.items()}
         tags |= {"recgauge.seed": f"{record.seed}", "recgauge.state": trial.state}
         tags |= {"error": trial.reason[:LONGEST_ERROR]} if trial.reason else {}
@@ -108,7 +106,7 @@ def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
             replace(record.job, name=name, started=began, ended=ended),
             "FAILED" if trial.state == "failed" else "FINISHED",
             tags,
-            {setting: str(value) for setting, value in trial.settings.items()},
+            {f"model.{setting}": str(value) for setting, value in trial.settings.items()},
             [*points, ("seconds", trial.seconds, 0)],
         )
         began = ended

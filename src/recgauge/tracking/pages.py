@@ -68,14 +68,14 @@ def _share(store: Store, opened: Opened, search: str) -> str | None:
     """Store what the page of a search's runs shows, and return its key; None if nothing can be drawn."""
     if not KNOWN[0] <= _mlflow_version(store) < KNOWN[1]:
         return None
-    drawn = _drawn_runs(opened, search)
-    finals = [run for run in drawn if TRIAL_TAG not in run.data.tags]
+    shown = search or _newest(_finals(_drawn_runs(opened, search)))
+    drawn = _drawn_runs(opened, shown)
+    finals = _finals(drawn)
     nested = len(finals) < len(drawn) <= MOST_NESTED
-    without_trials = "" if nested or len(finals) == len(drawn) else FINAL
-    shown = search or _newest(finals) or without_trials
-    if shown != search:
-        finals, nested = _drawn_runs(opened, shown), False
-    if (tag := view([run.data for run in finals], shown, nested=nested)) is None:
+    if len(finals) < len(drawn) and not nested:
+        shown = " AND ".join([*filter(None, [shown]), FINAL])
+    settings = {name for run in drawn if TRIAL_TAG in run.data.tags for name in run.data.params}
+    if (tag := view([run.data for run in finals], shown, sorted(settings), nested=nested)) is None:
         return None
     own = [f"recgauge-{sha256(search.encode()).hexdigest()[:12]}"] if search else []
     keys = [*own, "recgauge"]  # the page of `recgauge ui` shows what came last
@@ -88,6 +88,10 @@ def _drawn_runs(opened: Opened, search: str) -> "list[Run]":
     """Return the newest runs of a search that have params and metrics."""
     runs = opened.client.search_runs([opened.experiment_id], search, max_results=MOST_COMPARED)
     return [run for run in runs if run.data.params and run.data.metrics]
+
+
+def _finals(runs: "list[Run]") -> "list[Run]":
+    return [run for run in runs if TRIAL_TAG not in run.data.tags]
 
 
 def _newest(runs: "list[Run]") -> str:

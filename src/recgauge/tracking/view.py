@@ -29,8 +29,12 @@ _LINES = {
 }  # fmt: skip
 
 
-def view(runs: "Sequence[RunData]", search: str, *, nested: bool = False) -> str | None:
+def view(
+    runs: "Sequence[RunData]", search: str, settings: Sequence[str] = (), *, nested: bool = False
+) -> str | None:
     """Return a view of runs as the value of a tag; None if they have nothing to draw.
+
+    The table has columns of the first metrics and of `settings`, names of params.
 
     Its first section has bars of each metric at one cutoff, the headline first; the second draws metrics
     against the cutoff; MLflow's own is folded. `nested`: runs have others below them, which MLflow shows as
@@ -39,6 +43,7 @@ def view(runs: "Sequence[RunData]", search: str, *, nested: bool = False) -> str
     bars, curves, k = _drawn({name for run in runs for name in run.metrics})
     if not bars:
         return None
+    columns = [f"metrics.`{name}`" for name in bars[:3]] + [f"params.`{name}`" for name in settings]
     n_datasets = len({run.params.get("dataset") for run in runs})
     title = "Metrics" if k is None else f"Metrics at {k}"
     title = f"{n_datasets} data sets: {title}" if n_datasets > 1 else title
@@ -50,7 +55,7 @@ def view(runs: "Sequence[RunData]", search: str, *, nested: bool = False) -> str
         "searchFilter": search,
         "orderByKey": "attributes.start_time" if nested else order,
         "orderByAsc": False,
-        "selectedColumns": [f"metrics.`{name}`" for name in bars[:3]],
+        "selectedColumns": columns,
         "compareRunCharts": [
             *(_chart(name, "first", {"type": "BAR"}) for name in bars),
             *(_chart(name, "curves", _LINES) for name in curves),
