@@ -210,7 +210,7 @@ def test_of_equal_runs_that_with_the_metrics_counts_else_the_newest(pair, tmp_pa
     code, out, _ = compare(capsys, *pair, newer)
     assert code == 0
     assert "0.7000*" in out
-    assert f"svd on d was run 2 times with equal settings; the newest counts: {newer}" in out
+    assert f"svd on d, seed 0, was run 2 times with equal settings; the newest counts: {newer}" in out
     fewer = record_of("svd", value=0.6, metrics={"ndcg": {}})
     fewer = store(tmp_path / "fewer", replace(fewer, results=fewer.results[:1]))
     out = compare(capsys, *pair, newer, fewer)[1]
