@@ -45,7 +45,7 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     >>> comparison = compare({run: pd.DataFrame({"recall": each}, users) for run, each in values.items()})
     >>> print(plain_claim(comparison))
     new finds 30 % more of what people want than old (Recall).
-    Chance alone would show as much in at most 0.01 % of comparisons. 100 % of users gain, 0 % lose.
+    Chance alone would show as much in at most 0.01 % of comparisons.
     """
     result, procedure = comparison.result(comparison.metrics[0], dataset), comparison.procedure
     best, level = _best(result, procedure)
@@ -56,8 +56,7 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     elif not level:
         text = (
             f"{_sentence(pair, result)}.\nChance alone would show as much in at most "
-            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons. "
-            f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
+            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons."
         )
     else:
         text = _doubt(result, best, level)
