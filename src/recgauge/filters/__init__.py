@@ -165,7 +165,7 @@ def _note(rule: Filter, before: Dataset, after: Dataset) -> str:
         f"{values.min():.6g}..{values.max():.6g}"
         for values in (before.interactions.value, after.interactions.value)
     )
-    note = f"{rule.changes}; values {old} become {new}"
+    note = rule.changes if old == new else f"{rule.changes}; values {old} become {new}"
     if after.feedback != before.feedback:
         note += f", feedback {after.feedback}"
     if after.relevant_from != before.relevant_from:

@@ -515,8 +515,8 @@ class Duplicates(Filter):
         return with_values(left, values[kept])
 
     def __str__(self) -> str:
-        kept = self.policy if self.policy in ("first", "last") else "last"
-        return f"further rows of a (user, item) pair (the {kept} one stays)"
+        kept = f" (the {self.policy} one stays)" if self.policy in ("first", "last") else ""
+        return f"further rows of a (user, item) pair{kept}"
 
 
 def _repeated_rows(rows: Interactions) -> tuple[LongArray, BoolArray]:

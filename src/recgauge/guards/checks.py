@@ -69,14 +69,19 @@ def _overlap(split: Split) -> GuardResult:
     if not n_shared:
         message = "No test row is in another part, and none repeats another."
         return GuardResult("overlap", 0.0, "note", message)
-    share = n_shared / len(test)
+    share, remedy = n_shared / len(test), "keep one row of each pair (filters=[duplicates])"
+    if np.ptp(test.value):
+        remedy = (
+            "keep of each pair the last row (filters=[duplicates]) or, of weighted events, the highest value "
+            "(filters=[duplicates] filters.duplicates.policy=max)"
+        )
     return GuardResult(
         "overlap",
         share,
         "error",
         f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
-        f"have ({', '.join(counts)}), so models may be tested on what they have learnt; keep one row of each "
-        "pair (filters=[duplicates]), or, if people return to items, let lists hold what they had "
+        f"have ({', '.join(counts)}), so models may be tested on what they have learnt; {remedy}, "
+        "or, if people return to items, let lists hold what they had "
         "(guards.override=[overlap] candidates.seen=none).",
     )
 

@@ -58,11 +58,13 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     n_repeats = len(filtered.interactions) - len(distinct(pair_codes(filtered.interactions)))
     if n_repeats and "duplicates" not in " ".join(answers):
         rows = quantity(n_repeats, "row")
-        say(f"repeats  {rows} with the user and item of another; filters=[duplicates] keeps one of each pair")
+        policy = ["filters.duplicates.policy=max"] * (source.weights is not None)
+        choice, stays = " ".join(["filters=[duplicates]", *policy]), "highest value" if policy else "last one"
+        say(f"repeats  {rows} with the user and item of another; {choice} keeps the {stays} of each pair")
         typed_filters = next((word for word in words if word.startswith("filters=")), "filters=[]")
         names = [*filter(None, typed_filters.partition("=")[2].strip("[]").split(",")), "duplicates"]
         words = [word for word in words if word != typed_filters]
-        answers.append(f"'filters=[{','.join(names)}]'")
+        answers += [f"'filters=[{','.join(names)}]'", *policy]
     settings = " ".join([*map(shlex.quote, words), *answers])
     say(f"command  recgauge run -m {_MODELS} dataset=table {settings}{_left_open(answers)}")
     return 0
