@@ -43,6 +43,7 @@ _PACKINGS: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
     b"BZh": (".bz2", bz2.open),
     b"\xfd7zXZ\x00": (".xz", lzma.open),
 }
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SAVE = "save the table as CSV or Parquet"
 _OTHER_KINDS = {  # what is not read, by its first bytes, and what to do
     rb"(?i)<!doctype|<html": ("a web page, not the file", "download it again, from its own address"),
@@ -130,13 +131,14 @@ class TableFile:
             try:
                 yield io.BufferedReader(watched, BLOCK)
             except UnicodeError as error:
-                words, start = f"{self.group}.encoding", getattr(error, "object", b"")[:2]
-                likely = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"
+                likely = ["cp1252", "iso-8859-1", "utf-16"]
+                if getattr(error, "object", b"")[:2] in _UTF_16:
+                    likely.reverse()
+                words = [f"{self.group}.encoding={name}" for name in likely if name != self.encoding]
                 raise QuestionError(
-                    f"{self} is not {self.encoding} text. Say what it is, of a table by {words}=cp1252 "
-                    f"(Windows in Western Europe), {words}=utf-16 or another; or convert it: iconv -f "
-                    "cp1252 -t utf-8 FILE > NEW.",
-                    answers=[f"{words}={likely}"],
+                    f"{self} is not {self.encoding} text. Say what it is, of a table by {' or '.join(words)} "
+                    "or another; or convert it: iconv -f ENCODING -t utf-8 FILE > NEW.",
+                    answers=words[:1],
                 ) from error
 
     def size(self) -> tuple[float, float]:
@@ -149,12 +151,9 @@ class TableFile:
                 while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
                     n_read += len(block)
                 n_bytes = n_read * self.path.stat().st_size / max(file.tell(), 1)
-        begin = sample.removeprefix(codecs.BOM_UTF8).lstrip()
-        for kind, (name, remedy) in _OTHER_KINDS.items():
-            if re.match(kind, begin):
-                raise SchemaError(f"{self} is {name}. It is not read: {remedy}.")
         if sample.startswith(b"PAR1"):  # Parquet says itself how large it is
             return 0, 0
+        self._refuse_other_kinds(sample)
         if self.packed:
             self.limits.check("unpacked_bytes", n_bytes, self, estimated=self.member is None)
         if len(sample) - sample.rfind(b"\n") > _LONG:  # a line without an end, before anything is digested
@@ -164,6 +163,21 @@ class TableFile:
         share, n_lines = n_bytes / max(len(sample), 1), sample.count(b"\n")
         self.limits.check("rows", n_lines * share, self, estimated=True)
         return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
+
+    def _refuse_other_kinds(self, sample: bytes) -> None:
+        """Refuse what is no table or no text, by its first bytes."""
+        begin = sample.removeprefix(codecs.BOM_UTF8).lstrip()
+        for kind, (name, remedy) in _OTHER_KINDS.items():
+            if re.match(kind, begin):
+                raise SchemaError(f"{self} is {name}. It is not read: {remedy}.")
+        is_wide = self.encoding.startswith(("utf-16", "utf-32")) or sample[:2] in _UTF_16
+        try:
+            if b"\0" in sample and not is_wide:
+                codecs.getincrementaldecoder("utf-8")().decode(sample)
+        except UnicodeDecodeError as error:
+            raise SchemaError(
+                f"{self} is no text: it has bytes of value 0. It is not read: {_SAVE}."
+            ) from error
 
     def _bytes_of_member(self, member: str) -> int:
         with zipfile.ZipFile(self.path) as archive:

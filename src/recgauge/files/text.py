@@ -4,14 +4,14 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from recgauge.errors import SchemaError
+from recgauge.errors import QuestionError, SchemaError
 from recgauge.files.columns import Columns, Role, Roles, are_flags
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile
@@ -144,10 +144,10 @@ def _read_line_by_line(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     try:
         cells, n_lines = _cells(file, layout, dict.fromkeys(map(str, range(n_columns)), pa.string()), note)
     except pa.ArrowInvalid as error:
-        raise _unsplit(file, layout) from error
+        raise _unsplit(file, layout, roles) from error
     n_rows = n_lines - layout.n_skipped
     if len(cells) + len(broken) != n_rows:
-        raise _unsplit(file, layout)
+        raise _unsplit(file, layout, roles)
     filled = np.zeros(len(cells), np.bool_)
     for column in cells.columns:
         filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
@@ -162,8 +162,8 @@ def _read_line_by_line(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     return _rows(file, layout, cells, lines[filled], problems=problems)
 
 
-def _unsplit(file: TableFile, layout: Layout) -> SchemaError:
-    """Return the error that names the first line in which a field does not end."""
+def _unsplit(file: TableFile, layout: Layout, roles: Roles) -> SchemaError:
+    """Return the error that names the first line in which a field does not end; ask if quotes are text."""
     line, reason = 0, "a quoted field goes over several lines, perhaps as a quote is not closed"
     with file.open() as stream:
         text = io.TextIOWrapper(_separated(stream, layout), "utf-8", newline="\n")
@@ -172,10 +172,17 @@ def _unsplit(file: TableFile, layout: Layout) -> SchemaError:
             line = next((line for line, _ in enumerate(rows, start=1) if rows.line_num > line), 0)
         except csv.Error as error:
             line, reason = rows.line_num, str(error)
+    problem = f"{file}, line {line}: {reason}. Correct the line"
+    if roles.setting in ("dataset.{}={}", "split.{}={}"):
+        word = roles.setting.format("quotes", "false")
+        try:
+            _cells(file, replace(layout, quotes=False), {"0": pa.string()})
+            return QuestionError(f"{problem}; where quotes are ordinary characters: {word}.", answers=[word])
+        except pa.ArrowInvalid:  # a separator in quotes
+            pass
     return SchemaError(
-        f"{file}, line {line}: {reason}. Correct the line, or write the table as Parquet, in Python: "
-        'pandas.read_csv("FILE", dtype=str, keep_default_na=False).to_parquet("FILE.parquet"); where '
-        "quotes are ordinary characters of a table, set dataset.quotes=false."
+        f"{problem}; if its field has several lines, write the table as Parquet, in Python: "
+        'pandas.read_csv("FILE", dtype=str, keep_default_na=False).to_parquet("FILE.parquet").'
     )
 
 

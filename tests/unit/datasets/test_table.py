@@ -287,5 +287,7 @@ def written(tmp_path, rows, header="user,item,rating,title"):
 )
 def test_a_quote_that_is_not_closed_is_refused_even_where_bad_rows_are_skipped(tmp_path, broken, line):
     path = written(tmp_path, [broken.get(row, text) for row, text in enumerate(TITLED)])
-    with pytest.raises(SchemaError, match=rf"line {line}: a quoted field .*dataset\.quotes=false"):
+    with pytest.raises(SchemaError, match=rf"line {line}: a quoted field") as caught:
         Table(path, on_bad_rows="skip").load()
+    is_plain = len(broken) == len(TITLED)  # no separator is in quotes
+    assert getattr(caught.value, "answers", ()) == ("dataset.quotes=false",) * is_plain

@@ -41,7 +41,7 @@ SPECIAL = [
 ROWS = [
     Case("empty", "r.csv", "", "is empty"),
     Case("NUL bytes in an id", "r.csv", csv("1,a\0b,3,1000"), r"line 2"),
-    Case("random bytes", "r.csv", random.Random(0).randbytes(100_000), "not utf-8 text"),
+    Case("random bytes", "r.csv", random.Random(0).randbytes(100_000), "is no text"),
     Case(
         "BOM in the middle",
         "r.csv",
@@ -128,7 +128,7 @@ PACKED = [
         gzip.compress(GOOD.encode()) + b"rubbish",
         "Get the file again",
     ),
-    Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "not utf-8 text"),
+    Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "is no text"),
     Case(
         "zeros",
         "r.csv.gz",
