@@ -107,8 +107,10 @@ class Convention:
             return self.metrics[chosen]
         if make := NAMED.get(chosen) or metric_class(chosen):
             return make()
-        first, sign, _ = name.partition("@")
+        first, sign, cutoff = name.partition("@")
         reason = f"After @ stands a whole number, as in {first}@10." if sign else explain_metric(name)
+        if cutoff.isdecimal():
+            reason = f"It has no cutoff: write {first}."
         raise ConfigError(f"metrics: unknown metric {name!r}. {reason}")
 
     def by_name(self) -> dict[str, Metric]:

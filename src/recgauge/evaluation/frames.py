@@ -1,5 +1,6 @@
 """Data frames as lists and items of users: read as files of the same rows are, by names of columns."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from recgauge.data.ids import IdArray, encode_runs
 from recgauge.data.tables import Ragged, grouped, require_falling, without_padding
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import CellFormat
+from recgauge.files.columns import CellFormat, Role
 from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids
 from recgauge.files.rows import Rows
@@ -55,7 +56,7 @@ def ranked_rows(
         check_scores(subject, user, score, order, rows.labels["score"])
     lists = Ragged(ids, np.bincount(user, minlength=len(ids)), items, score)
     if rank is not None:
-        _check_ranks(subject, lists, key)
+        _check_ranks(subject, lists, key, rows.labels)
         if score is not None and ((score[1:] > score[:-1]) & (user[1:] == user[:-1])).any():
             raise SchemaError(
                 f"{subject}: ranks (of a list in a cell its order) and scores disagree; pass one of them."
@@ -118,15 +119,22 @@ def _ids(ids: Ids) -> IdArray:
     return each
 
 
-def _check_ranks(subject: str, lists: Ragged, rank: Any) -> None:
+def _check_ranks(subject: str, lists: Ragged, rank: Any, labels: Mapping[Role, str]) -> None:
     """Refuse ranks of a user that are not 1, 2, 3, ... or 0, 1, 2, ..."""
     start: LongArray = np.cumsum(lists.lengths) - lists.lengths
     place = np.arange(len(rank)) - np.repeat(start, lists.lengths)
     first = np.repeat(rank[start], lists.lengths)
     wrong = (rank - first != place) | (first > 1)
     if wrong.any():
-        user = lists.users[int(np.searchsorted(start, np.flatnonzero(wrong)[0], side="right")) - 1]
+        at = int(np.flatnonzero(wrong)[0])
+        user = lists.users[int(np.searchsorted(start, at, side="right")) - 1]
+        owner, column = f"{labels['user']!r}", f"[{labels['rank']!r}]"
+        remedy = f"If the order is right: frame{column} = frame.groupby({owner}){column}.rank()."
+        if place[at] and rank[at] == rank[at - 1]:
+            remedy = (
+                f"Rank {rank[at]:g} is there twice. If rows were appended twice: frame.drop_duplicates(); if "
+                "they are of two runs, choose the rows of one."
+            )
         raise SchemaError(
-            f"{subject}: the ranks of user {shown(user)} are not 1, 2, 3, ... (or from 0). If the order is "
-            "right, number them anew: frame.groupby(user).cumcount()."
+            f"{subject}: the ranks of user {shown(user)} are not 1, 2, 3, ... (or from 0). {remedy}"
         )

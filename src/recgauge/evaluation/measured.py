@@ -60,7 +60,16 @@ def list_settings(
     *,
     seen: Seen | None = None,
 ) -> ListSettings:
-    """Return how lists are read that metrics measure under a convention, and what is said of seen items."""
+    """Return how lists are read that metrics measure under a convention, and what is said of seen items.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such metric.
+    """
+    of_ratings = measures_ratings(metrics)  # which have no cutoffs
+    for name in metrics:
+        convention.definition(name if of_ratings else split_label(name)[0])
     policies, cutoffs = convention.policies, with_cutoffs(metrics, whole_lists(metrics))[1]
     check_longest(policies, cutoffs)
     named: dict[str, str] = {name: getattr(policies, name) for name in REASONS}

@@ -71,7 +71,9 @@ def evaluate_ratings_of_runs(
         if truth.values is None:
             raise ConfigError("--truth: rating metrics need a column with ratings, such as rating.")
         if lists.values is None:
-            raise ConfigError(f"--run: {run.name} has no scores, so no predicted ratings.")
+            raise ConfigError(
+                f"{run.name} has no scores, so no predicted ratings. Name a column of them: --score."
+            )
         row_of = np.searchsorted(truth.users, lists.users)
         row_of[~np.isin(lists.users, truth.users)] = len(truth.users)
         owner = np.repeat(np.arange(len(truth.users)), truth.lengths)

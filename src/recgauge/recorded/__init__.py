@@ -102,6 +102,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     separator: str | None = None,
     cells: CellFormat | None = None,
     relevant_from: float | None = None,
+    option: str = "--run",
 ) -> RecordedRuns:
     r"""Read lists, relevance and, if given, training rows from files.
 
@@ -128,6 +129,8 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         Which cells are missing, which columns unused, how numbers are written.
     relevant_from : float, optional
         The user's threshold. Without one, grades of qrels below 0 are 0: not relevant, as in trec_eval.
+    option : str
+        What names the files of `run`, for messages.
 
     Raises
     ------
@@ -158,7 +161,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         kind: Kind = "ratings" if ratings else "relevant"
         of_truth = pool.submit(rows_of, truth, "--truth", kind, formats.get("relevant"))
         of_train = pool.submit(rows_of, train, "--train", "train", formats.get("train")) if train else None
-        lists = rows_of(run, "--run", "lists", formats.get("lists"))
+        lists = rows_of(run, option, "lists", formats.get("lists"))
         of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
         truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
         for rows in truths if kind == "relevant" else ():

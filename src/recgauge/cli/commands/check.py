@@ -175,6 +175,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         settings=settings,
         ratings=measures_ratings(metrics),
         relevant_from=options.relevant_from,
+        option="--candidate/--baseline",
         **reading_of(options),
     )
     if len(recorded.runs) != 2:
