@@ -46,7 +46,10 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     questions = [error for error in asked if isinstance(error, QuestionError) and error.column]
     answers = _answers(questions, has_filters="filters=" in " ".join(words))
     if isinstance(loaded, RecgaugeError) or len(questions) < len(asked):
-        _ask(path, [*map(shlex.quote, typed[1:]), *likely, *answers], asked, loaded)
+        if likely:  # dates may need their form
+            typed, _, more, loaded = _load([*typed, *shlex.split(" ".join(likely))])
+            asked = [*asked, *(error for error in more if str(error) not in map(str, asked))]
+        _ask(path, [*map(shlex.quote, typed[1:]), *answers], asked, loaded)
         return 1
     for question in questions:
         say(f"question {question}")
@@ -173,7 +176,7 @@ def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: ob
     others = [answer for question in several for answer in question.answers[1:]]
     command = " ".join(["recgauge data look", shlex.quote(path), *words]) + _left_open(words, others)
     say(f"command  {command}")
-    print_error("\n".join([*texts, f"Type, or with other answers: {command}"]))
+    print_error("\n".join([*texts, f"Type this, with your answers where others are right: {command}"]))
 
 
 def _source(words: Sequence[str]) -> Table:
