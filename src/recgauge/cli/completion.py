@@ -11,9 +11,10 @@ from recgauge.sweeps.places import conf_folder
 
 def settings(prefix: str, parsed_args: object = None, **_: object) -> list[str]:
     """Return what may follow in a run: settings, options of a group, and the settings of its option."""
-    group, equals, _name = prefix.partition("=")
+    group, equals, options = prefix.partition("=")
     if equals:
-        return [f"{group}={option}" for option in group_options(group)]
+        first, comma, _name = options.rpartition(",")
+        return [f"{group}={first}{comma}{option}" for option in group_options(group)]
     root = _read(conf_folder() / "config.yaml")
     group, dot, _name = prefix.partition(".")
     if not dot:

@@ -56,7 +56,7 @@ def test_each_command_has_help_with_examples_that_it_takes(name, capsys):
     ("line", "completion"),
     [
         ("recgauge comp", "compare"),
-        ("recgauge run model=p3", "model=p3alpha"),
+        ("recgauge run -m model=svd,p3", "model=svd,p3alpha"),
         ("recgauge run model=ease model.l2", "model.l2="),
     ],
 )
