@@ -141,8 +141,11 @@ def _expected(expected: str, subject: str, cause: BaseException) -> str:
         return f"{key}: {expected}{likely}"
     if expected is _WHOLE and (ends := re.fullmatch(r"(\d{1,9})(?:-|\.\.|:)(\d{1,9})", value)):
         first, last = map(int, ends.groups())
-        return f"{subject}: a whole number. For a run with each: -m '{key}=range({first},{last + 1})'."
-    return f"{subject}: {expected.replace('KEY=[VALUE]', f'{key}=[{value or found}]')}"
+        return (
+            f"{subject}: expected a whole number. For a run with each: -m '{key}=range({first},{last + 1})'."
+        )
+    values = "5,10" if key == "cutoffs" and not value.isdecimal() else value or found
+    return f"{subject}: {expected.replace('KEY=[VALUE]', f'{key}=[{values}]')}"
 
 
 def _explain_option(error: MissingConfigException) -> str:

@@ -25,9 +25,9 @@ from omegaconf import DictConfig, OmegaConf, read_write
 
 from recgauge.cli.explain import explained, option_words
 from recgauge.cli.trust import check_trusted
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, nearest
 from recgauge.metrics.names import without_cutoffs, without_label
-from recgauge.runs.settings import option_groups
+from recgauge.runs.settings import RunSettings, option_groups
 from recgauge.runs.targets import installed_options
 from recgauge.search.space import value_of
 from recgauge.sweeps.places import conf_folder, program
@@ -60,6 +60,7 @@ class CommandLine:
         options, rest = _taken_apart(words)
         if rest:
             own, name = "; files of yours come by --config-dir=FOLDER", rest[0].lstrip("-")
+            name = ("." not in name and nearest(name, RunSettings.__annotations__)) or name
             value = next((word for word in words[words.index(rest[0]) + 1 :][:1] if "=" not in word), "VALUE")
             raise ConfigError(
                 f"{rest[0]}: there is no such option; {program()} --help lists what there is. Settings "
@@ -119,9 +120,14 @@ class CommandLine:
         if self.swept and not is_sweep:
             key, _, value = self.swept[0].partition("=")
             chosen = value_of(OmegaConf.to_container(config, resolve=False), key)  # type: ignore[arg-type]
-            takes_list = isinstance(chosen, list) or chosen == "???" or key in ("metrics", "filters")
-            remedies = [f"To run each of them, add -m: {program()} -m {self.typed}."] * ("@" not in value)
-            remedies += [f"For one list write {key}=[{value}]."] * takes_list
+            is_list, in_brackets = isinstance(chosen, list), value.startswith("[")
+            takes_list = is_list or chosen == "???" or key in ("metrics", "filters")
+            remedies = [f"To run each of them, add -m: {program()} -m {self.typed}."]
+            if isinstance(chosen, float) and re.fullmatch(r"\d+,\d+", value):
+                remedies = [f"A number has a decimal point: {key}={value.replace(',', '.')}."]
+            elif "@" in value or (is_list and not in_brackets):
+                remedies = []
+            remedies += [f"For one list write {key}=[{value}]."] * (takes_list and not in_brackets)
             raise ConfigError(" ".join([f"{self.swept[0]}: these are several values.", *remedies]))
         if declared := (config.hydra.sweeper.get("params") or {}).get("metrics"):
             offer_metrics(str(declared))

@@ -344,9 +344,11 @@ class Relevant:
         if relevant_from is not None:
             rows = held_out.take(is_relevant(held_out.value, relevant_from))
         if len(rows) == 0:
+            values = held_out.value
+            span = f"; they have {values.min():g} to {values.max():g}" if len(values) else ""
             raise EmptySplitError(
                 f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "
-                f"(value >= {relevant_from}). Lower dataset.relevant_from or hold out more."
+                f"(value >= {relevant_from}{span}). Lower dataset.relevant_from or hold out more."
             )
         gains = np.ones(len(rows)) if relevant_from is None else rows.value.astype(np.float64)
         user, items = rows.user, rows.item

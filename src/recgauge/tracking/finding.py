@@ -109,7 +109,12 @@ def runs_of(store: Store, where: str = "") -> "list[Run]":
             except MlflowException as error:
                 if not where or error.error_code != "INVALID_PARAMETER_VALUE":
                     raise
-                reason = f"--where: {where!r} is no search of MLflow: {error.message}"
+                cause = error.message.partition(". ")[0].rstrip(".")
+                reason = (
+                    f"--where: {where!r} is no search of MLflow: {cause}. "
+                    "Names are params.NAME, metrics.NAME or tags.NAME, and texts stand in quotes: "
+                    "--where \"params.model = 'svd'\"."
+                )
                 raise TrackingError(reason) from error
             runs += [run for run in page if TRIAL_TAG not in run.data.tags]
             token = page.token or None
@@ -267,7 +272,9 @@ def find_runs(
     if not alike:
         chosen = f" with --where {where!r}" if where else ""
         left_out = f" ({'; '.join(notes)})" if notes else ""
-        raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.")
+        raise MissingDataError(
+            f"{'' if sources else 'experiment '}{listed(names)}: there is no finished run{chosen}{left_out}."
+        )
     kept: set[FinishedRun] = set()
     for repeats in alike:
         first = _first_of(repeats, metrics) if len(repeats) > 1 else repeats[0]

@@ -83,6 +83,7 @@ def test_a_damaged_archive_fails_verification(cache, data, mirror):
     ("words", "message"),
     [
         (["card", "ml_5m"], "dataset=ml_5m: dataset has no such option. Did you mean ml_25m? Options: "),
+        (["fetch", "ml_5m"], "ml_5m: there is no such data set. Did you mean ml_25m?"),
         (["fetch", "ml_100k"], "not tried, since offline is set"),
         (["card", "table"], "dataset.path has no value"),
         (["card", "demo", "filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),

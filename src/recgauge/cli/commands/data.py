@@ -18,6 +18,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, local_place
 from recgauge.datasets.published_files import Locations
+from recgauge.errors import ConfigError, did_you_mean
 from recgauge.filters import apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.card_tables import card_markdown, card_tables
@@ -121,6 +122,9 @@ def dataset_facts(allowed_targets: Sequence[str]) -> dict[str, About]:
 def _fetch(options: Namespace) -> None:
     """Find or download published files, verified, and print what they are; ``verify`` takes local ones."""
     name, progress = options.name, ConsoleProgress()
+    if name not in (names := group_options("dataset")):
+        hint = did_you_mean(name, names)
+        raise ConfigError(f"{name}: there is no such data set. {hint}`recgauge data list` shows all.")
     offline = ["data.offline=true"] if options.action == "verify" else []
     settings = read_settings(name, [*options.overrides, *offline])
     source = build_dataset(settings.dataset, settings.allowed_targets)

@@ -17,6 +17,7 @@ from recgauge.tracking.pages import DEFAULT_PORT, address, linked_port, serve_at
 from recgauge.tracking.store import Store
 from recgauge.utils.messages import print_note
 
+_LAST = 65535
 _QUIET = {
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # more processes, for what recgauge does not use
     "PYTHONWARNINGS": "ignore",
@@ -27,7 +28,16 @@ def add_ui_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``ui``."""
     add_store(parser)
     words = f"port of the page (default: the last one, at first {DEFAULT_PORT}; the next if it is in use)"
-    parser.add_argument("--port", type=int, help=words)
+    parser.add_argument("--port", type=_port, metavar="PORT", help=words)
+
+
+def _port(text: str) -> int:
+    """Return the number of a port."""
+    if not text.isdecimal() or not 1 <= int(text) <= _LAST:
+        raise argparse.ArgumentTypeError(
+            f"a port is a number from 1 to {_LAST}, as in --port 8080; got {text}"
+        )
+    return int(text)
 
 
 def run_ui(options: argparse.Namespace) -> int:
@@ -63,7 +73,7 @@ def _serve(store: Store, port: int) -> int:
 def _free_port(number: int | None, usual: int) -> int:
     """Return the port that the user has named, or the first free one from the usual one on."""
     first = usual if number is None else number
-    port = next(filter(_is_free, range(first, 65536)), None)
+    port = next(filter(_is_free, range(first, _LAST + 1)), None)
     if port is None or number not in (None, port):
         raise ConfigError(
             f"--port: port {first} is in use, or no program may take it. Choose another port: recgauge ui "
