@@ -60,13 +60,7 @@ def list_settings(
     *,
     seen: Seen | None = None,
 ) -> ListSettings:
-    """Return how lists are read that metrics measure under a convention, and what is said of seen items.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such metric.
-    """
+    """Return how lists are read that metrics measure under a convention, and what is said of seen items."""
     of_ratings = measures_ratings(metrics)  # which have no cutoffs
     for name in metrics:
         convention.definition(name if of_ratings else split_label(name)[0])
