@@ -284,8 +284,8 @@ def find_runs(
             which = "the newest" if first is repeats[0] else "that with more metrics"
             digests = {run.record.settings_digest() for run in repeats}
             notes.append(
-                f"{model} on {dataset}, seed {first.record.seed}, was run {len(repeats)} times with equal settings"
-                f"{' but for metrics' * (len(digests) > 1)}; {which} counts: {first.label}"
+                f"{model} on {dataset}, seed {first.record.seed}, was run {len(repeats)} times with equal "
+                f"settings{' but for metrics' * (len(digests) > 1)}; {which} counts: {first.label}"
             )
     return [run for run in runs if run in kept], notes
 
