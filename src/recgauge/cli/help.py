@@ -13,7 +13,7 @@ _WIDTH = 80
 _EXAMPLES = {
     "": "svd on the demo data",
     "-m model=popularity,svd,ease": "three models compared",
-    "dataset=ml_100k metrics=[ndcg@10]": "real data, one metric",
+    "dataset=ml_100k 'metrics=[ndcg@10]'": "real data, one metric",
 }
 _OPTIONS = {
     "-m": "run every combination of comma-separated values",
@@ -23,7 +23,7 @@ _OPTIONS = {
 }
 _SETTINGS = {
     "dataset=table dataset.path=F": "a file of yours; first: recgauge data look F",
-    "metrics=[ndcg@10,recall@20]": "recgauge conventions standard lists all",
+    "'metrics=[ndcg@10,recall@20]'": "recgauge conventions standard lists all",
     "seed=1": "another draw of what is random; -m seed=0,1,2",
     "model.NAME=VALUE": "of the model; model=ease --help lists them",
     "split.NAME=VALUE": "of the split; split=random --help lists them",

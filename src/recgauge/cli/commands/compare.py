@@ -62,6 +62,7 @@ def add_procedure(parser: ArgumentParser) -> None:
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     for name, choices in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
         default = f"{getattr(usual, name)}; over seeds {getattr(USUAL, name)}"
+        default += ", Student's" * (name == "interval")
         add(f"--{name}", choices=choices, metavar="NAME", help=f"{', '.join(choices)} (default: {default})")
     add("--confidence", type=float, help=f"of intervals (default: {usual.confidence})")
     tests = f"of {', '.join(get_args(Test))} (default: {','.join(usual.tests)})"

@@ -31,10 +31,17 @@ from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
 _LOOK = """dataset.user=COLUMN, likewise item, rating and time, positions from 0 without a header;
-dataset.header=false; dataset.separator=";"; dataset.encoding=cp1252; dataset.decimal="," (numbers as 1,5);
-dataset.time_format="%%d.%%m.%%Y"; dataset.missing=[NA]; dataset.unused=[COLUMN]; docs/data.md has all"""
+dataset.header=false; 'dataset.separator=";"'; dataset.encoding=cp1252; 'dataset.decimal=","' (as 1,5);
+'dataset.time_format="%%d.%%m.%%Y"'; 'dataset.missing=[NA]'; 'dataset.unused=[COLUMN]'; see docs/data.md"""
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
-_CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
+_CARD = "also split=random, 'filters=[n_core]', dataset.path=ratings.csv, seed=1"
+
+_EXAMPLES = {
+    "look": "shop.csv dataset.time=Date 'dataset.time_format=\"%d.%m.%Y\"'",
+    "fetch": "ml_100k data.cache=FOLDER",
+    "verify": "ml_100k",
+    "card": "ml_100k split=random_per_user",
+}
 
 
 def add_data_options(parser: ArgumentParser) -> None:
@@ -53,10 +60,8 @@ def add_data_options(parser: ArgumentParser) -> None:
             name = "a file, pattern or folder" if is_file else "data set, as `recgauge data list` shows"
             command.add_argument("name", metavar="FILE" if is_file else "NAME", help=name)
         overrides = {"card": f"{_OVERRIDES}; {_CARD}", "look": _LOOK}.get(action, _OVERRIDES)
-        if action == "look":
-            command.epilog = (
-                "example: recgauge data look shop.csv dataset.time=Date 'dataset.time_format=\"%d.%m.%Y\"'"
-            )
+        if action in _EXAMPLES:
+            command.epilog = f"example: recgauge data {action} {_EXAMPLES[action]}"
         command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
         if action == "card":
             out = "write data_card.md and figures, too"

@@ -29,6 +29,7 @@ SHOWN = 10  # unknown users in a message
 
 def add_recommend_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``recommend``."""
+    parser.description = "Recommend unseen items with the model of a run that had save_model=true."
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
     parser.add_argument("--users", required=True, help="ids such as 1,2,3, or all")
     table = "FILE, a table of user, item and, if rows are not in order, time: what users had, who may be new"

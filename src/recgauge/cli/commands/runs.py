@@ -30,6 +30,7 @@ N_METRICS = 3  # that are shown unless some are named
 
 def add_runs_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``runs``."""
+    parser.description = "List tracked runs, newest first: ids (for other commands), settings, metrics."
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     parser.add_argument(
         "--metrics", type=named, default="", help="metrics that are shown, such as ndcg@10,recall@20"
@@ -91,6 +92,7 @@ def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
 
 def add_show_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``show``."""
+    parser.description = "Print the tables of stored runs again, from their files: nothing is computed."
     parser.add_argument("runs", metavar="RUN_ID", nargs="+", help=RUN)
     add_store(parser)
 

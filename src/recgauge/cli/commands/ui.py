@@ -26,6 +26,7 @@ _QUIET = {
 
 def add_ui_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``ui``."""
+    parser.description = "Start MLflow on the tracked runs, print their page's address; Ctrl-C stops."
     add_store(parser)
     words = f"port of the page (default: the last one, at first {DEFAULT_PORT}; the next if it is in use)"
     parser.add_argument("--port", type=_port, metavar="PORT", help=words)
