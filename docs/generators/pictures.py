@@ -28,7 +28,7 @@ COLOURS = {
     "train": "#9bb7d4",
     "fold-in": "#c8b6e2",
     "validation": "#f2c14e",
-    "test": "#d1495b",
+    "test": "#f29ba5",
     "unused": "#dddddd",
 }
 _HIT = "#8fc79a"
