@@ -19,10 +19,10 @@ numbers are a convention: `recgauge.evaluate(lists, relevant, conventions="recbo
 the convention's policies. Each convention's rows are proven by values that the library itself computed
 (`tests/golden`), those of studies by lists that are computed by hand.
 
-"Of one list" shows what a metric with its defaults means for one list, in plain Python: `items` is the
-list, best first; `grades` the grade of each relevant item; `k` the cutoff; `train` the training items of each
-user, and `user` whose list it is; `features` the vector of each item; `scores` the score of each candidate.
-A test compares it with the fast one on random lists.
+"Of one list" is the metric with its defaults, in plain Python, which a test compares with the fast code:
+`items` is the list of `user`, best first; `grades` has the grade of each relevant item; `k` is the cutoff;
+`train` has the training items of each user, `features` the vector of each item, `scores` the score of each
+candidate.
 """
 
 GROUPS = {

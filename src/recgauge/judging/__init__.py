@@ -57,9 +57,9 @@ class Policies(Checked):
         A user without relevant items: left out and counted; counts as a user whose list hits nothing;
         undefined, so NaN for the user and left out of the mean; or an error that names the user.
     no_positive_grade : {"same", "skip", "zero", "nan", "raise"}, default "same"
-        A user with judged rows none of which is relevant, all grades being below `threshold`: as
-        `no_relevant` says, or something else; that policy then is only for users without any judged row.
-        In a run every test row is judged, and those below ``dataset.relevant_from`` have grade 0.
+        A user who has judged rows, all with grades below `threshold`. ``same``: as `no_relevant` says;
+        other words: this, and `no_relevant` is for users without any judged row. In a run every test row
+        is judged, and those below ``dataset.relevant_from`` have grade 0.
     no_list : {"zero", "skip", "nan", "raise"}, default "zero"
         A user with relevant items and no list. ``zero``: counts with an empty list.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, default "stable"
