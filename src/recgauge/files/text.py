@@ -162,6 +162,13 @@ def _read_line_by_line(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     return _rows(file, layout, cells, lines[filled], problems=problems)
 
 
+def _has_quoted(file: TableFile, layout: Layout) -> bool:
+    """Whether a field of the first rows is in quotes, which are then no part of it."""
+    end = re.escape(layout.separator.encode())
+    with file.open() as stream:
+        return bool(re.search(rb'(?m)(^|%b)"[^"\n]+"(%b|\r?$)' % (end, end), stream.read(BLOCK)))
+
+
 def _unsplit(file: TableFile, layout: Layout, roles: Roles) -> SchemaError:
     """Return the error that names the first line in which a field does not end; ask if quotes are text."""
     line, reason = 0, "a quoted field goes over several lines, perhaps as a quote is not closed"
@@ -173,7 +180,7 @@ def _unsplit(file: TableFile, layout: Layout, roles: Roles) -> SchemaError:
         except csv.Error as error:
             line, reason = rows.line_num, str(error)
     problem = f"{file}, line {line}: {reason}. Correct the line"
-    if roles.setting in ("dataset.{}={}", "split.{}={}"):
+    if roles.setting in ("dataset.{}={}", "split.{}={}") and not _has_quoted(file, layout):
         word = roles.setting.format("quotes", "false")
         try:
             _cells(file, replace(layout, quotes=False), {"0": pa.string()})
