@@ -144,7 +144,8 @@ class Evaluation:
         first = [f"{result.key.replace('_at_', '@')} {result.value:.4f}" for result in self.results[:4]]
         more = f", and {len(self.results) - 4} more" if len(self.results) > 4 else ""
         unmet = "".join(f"Warning: {warning}\n" for warning in self.warnings())
-        return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
+        n_users = self.counts.get("users_evaluated", len(self.users))
+        return f"{unmet}Evaluation({n_users:,} users: {', '.join(first)}{more})"
 
     def warnings(self) -> list[str]:
         """Return what did not meet, which grades count for nothing, which items, and lists upside down."""

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -177,14 +178,17 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     values = listed(map(shown, sorted(texts)), most=5) + " or nothing" * (len(texts) == 1)
     counting = [text for text in sorted(texts) if text.lower() not in _NOT]
     words_for: dict[str, str] = {}
-    if of_data:
+    is_number = all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts)
+    is_count = is_number and len(texts) > 2 and not roles.is_label(label)
+    if of_data and not is_count:
         if len(texts) > 1 and len(counting) in (0, len(texts)):  # only the user knows which
             elements = "VALUE"
         else:
             elements = ",".join(map(_element, (counting or texts)[:_SHOWN]))
         words_for["to keep the rows that count"] = where_words(label, elements)
-    is_grade = all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts) and "rating" not in rows.labels
-    if is_grade and "rating" in roles.names and roles.option:
+    if of_data and not is_number and len(texts) > 1 and "rating" not in rows.labels:
+        words_for["to weigh the kinds, with a number for each VALUE"] = weights_words(label, sorted(texts))
+    if is_number and "rating" not in rows.labels and "rating" in roles.names and roles.option:
         # every row of a rating is one of training, and without a threshold counts in the test rows
         least = f" dataset.relevant_from={min(counting, key=float)}" if of_data and counting else ""
         words_for["as a rating or grade"] = _choice(roles, "rating", label) + least
@@ -198,7 +202,8 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
         f"{remedy}; to leave the column unused: {unused}.",
         label,
-        [*words_for.values(), unused],
+        # a column of several numbers is rather a size or a count than a mark
+        [unused, *words_for.values()] if is_count else [*words_for.values(), unused],
     )
 
 
@@ -229,6 +234,12 @@ def where_words(label: str, elements: str = "VALUE") -> str:
     """Return what to type to keep the rows with some values of a column, each pair of user and item once."""
     values = shlex.quote(f"filters.where.values=[{elements}]")
     return f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} {values}"
+
+
+def weights_words(label: str, kinds: Sequence[str]) -> str:
+    """Return what to type to weigh the kinds of events that a column has."""
+    weights = ", ".join(f"{kind}: VALUE" for kind in kinds)
+    return f"{setting_word('dataset.event', label)} {shlex.quote(f'dataset.weights={{{weights}}}')}"
 
 
 def setting_word(name: str, text: str) -> str:

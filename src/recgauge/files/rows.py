@@ -25,7 +25,7 @@ Lines = LongArray | range
 
 _UNITS = {"date": "dates", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _LONGEST_EXAMPLE = 60
-_DATE = re.compile(r"\d+([./-])\d+\1\d+(?:([ T])\d\d?:\d\d(:\d\d)?)?")
+_DATE = re.compile(r"\d+([./-])\d+\1\d+(?:([ T])\d\d?:\d\d(:\d\d)?( ?[AP]M)?)?", re.IGNORECASE)
 _ORDERS = ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%Y-%m-%d")
 _SAMPLE = 10_000  # dates that tell their form
 _COMMA = '","'  # as Hydra takes it
@@ -285,12 +285,15 @@ def _date_forms(dates: pa.ChunkedArray) -> list[str]:
     --------
     >>> [_date_forms(pa.chunked_array([own])) for own in (["01/02/24 9:15"], ["02/01/2020", "02/13/2020"])]
     [['%d/%m/%y %H:%M', '%m/%d/%y %H:%M'], ['%m/%d/%Y']]
+    >>> _date_forms(pa.chunked_array([["12/13/2023 06:50 PM"]]))
+    ['%m/%d/%Y %I:%M %p']
     """
     found = next(filter(None, (_DATE.fullmatch(str(cell).strip()) for cell in dates.to_pylist())), None)
     if found is None:
         return []
-    sign, gap, seconds = found.groups()
-    clock = f"{gap}%H:%M{':%S' * bool(seconds)}" if gap else ""
+    sign, gap, seconds, half = found.groups()
+    hour, end = ("%I", f"{' ' * half.startswith(' ')}%p") if half else ("%H", "")
+    clock = f"{gap}{hour}:%M{':%S' * bool(seconds)}{end}" if gap else ""
     forms = [order.replace("-", sign) + clock for order in _ORDERS]
     counts = [int(read_times(dates, "date", form)[1].sum()) for form in forms]
     best = [form for form, n in zip(forms, counts, strict=True) if n == max(counts) > len(dates) / 2]

@@ -83,7 +83,7 @@ def _users(data: ReportData, part: DatasetPart) -> str:
     if all(len(group.runs) == 1 for group in part.runs.values()):
         return f"{text}; evaluated: {result.users}."
     users = listed(dict.fromkeys(record.users for record in records), most=5)
-    return f"{text}; evaluated: {users} users with each seed or fold, {result.n_users:,} in all of them."
+    return f"{text}; evaluated: {users} users with each seed or fold, {result.n_users:,} with at least one."
 
 
 def _candidates(record: RunRecord) -> Iterator[str]:

@@ -55,7 +55,7 @@ MEANINGS: Mapping[FindingName, tuple[str, str]] = {
     ),
     "unknown_items": ("rows with an item that is in no other file", "their places count and hit nothing"),
     "users_without_list": (
-        "users of the truth without a list",
+        "users with relevant items and without a list",
         "count as 0, unless --no-list says otherwise",
     ),
     "empty_lists": ("rows of a user without an item", "as users without a list"),

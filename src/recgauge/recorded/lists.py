@@ -186,6 +186,9 @@ class Context:
         unknown = ~_mask(len(self.user_ids), *users)[lists.users]
         report.add("unknown_users", unknown, self._user_of(lists))
         listless = ~_mask(len(self.user_ids), lists.users)[self.truth.users]
+        if self.truth.values is not None:  # others have nothing to find
+            owners = np.repeat(np.arange(len(listless)), self.truth.lengths)
+            listless &= np.bincount(owners[self.truth.values > 0], minlength=len(listless)) > 0
         report.add("users_without_list", listless, self._user_of(self.truth))
         if self.train is None:
             return  # without training rows nobody knows which items there are
@@ -230,6 +233,12 @@ class Context:
             self._meet("user", self.truth.users, [self.train.users], *sides),
             self._meet("item", self.truth.items, [self.train.items], *sides),
         )
+
+    def train_has_truth(self) -> bool:
+        """Whether all items of the truth are training rows of their users."""
+        if self.train is None or self.settings.in_run or self.settings.in_part:
+            return False
+        return len(self.truth.items) > 0 and bool(self._in_table(self.truth, self.train).all())
 
     def _user_of(self, table: Ragged) -> Callable[[int], str]:
         return lambda at: f"user {shown(self.user_ids[table.users[at]])}"

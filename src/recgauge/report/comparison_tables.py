@@ -236,7 +236,7 @@ def heading(results: "Sequence[MetricComparison]") -> str:
     if first.unit == "seeds":
         return f"{name}{n_runs} runs, seeds of {len(first.rows)} conditions"
     runs = f"{n_runs} runs" if n_runs == len(first.rows) else f"{n_runs} runs of {len(first.rows)} models"
-    together = "" if n_runs == len(first.rows) else " in all of them together"
+    together = "" if n_runs == len(first.rows) else " with a value in at least one of them"
     return f"{name}{runs}, {first.users}{together}"
 
 

@@ -465,7 +465,7 @@ class RunRecord:
         )
 
     def settings_digest(self, *, measured: bool = True) -> str:
-        """Return the fingerprint but for recgauge's sources, which need not tell runs apart.
+        """Return the fingerprint but for recgauge's sources, which need not tell runs apart, with the search.
 
         Without `measured` nor does the choice of the metrics.
         """
@@ -474,7 +474,7 @@ class RunRecord:
         }
         settings = {key: value for key, value in self.settings.items() if measured or key not in MEASURED}
         own = replace(self, settings=settings, environment=self.environment | {"sources": sources})
-        return own.fingerprint()
+        return own.fingerprint() + ("" if self.search is None else self.search.sha256 + self.search.budget)
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""

@@ -56,8 +56,7 @@ def run_name(
     """
     split = settings.get("split") or {}
     among = names["candidates"]
-    model = f"{names['model']}{' tuned' * bool(settings.get('tune'))}"
-    parts = [model, *([] if among == "all" else [among])]
+    parts = [names["model"], *([] if among == "all" else [among])]
     typed = dict(word.lstrip("+").split("=", 1) for word in words if "=" in word and word[0] != "~")
     for key, value in typed.items():
         group, _, setting = key.partition(".")
@@ -77,6 +76,7 @@ def run_name(
     parts += [f"{name} {split[name]}" for name in FOLDS if split.get(name) is not None]
     if "seed" in typed or settings["seed"] != 0:
         parts.append(f"seed {settings['seed']}")
+    parts += ["tuned"] * bool(settings.get("tune"))
     parts.append(names["dataset"])
     name = str(without_secrets(" · ".join(parts)))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

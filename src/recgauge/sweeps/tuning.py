@@ -15,7 +15,7 @@ from recgauge.runs.environment import read_beside
 from recgauge.runs.record import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint, search_settings
 from recgauge.runs.targets import TARGET, allowed_packages
-from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
+from recgauge.search.space import Space, ends, flat, holds, parse_space, value_of, with_settings
 from recgauge.search.trials import Report, Search, read_trials, run_search
 from recgauge.sweeps.compose import build, build_model, check_ready
 from recgauge.sweeps.places import work_folder
@@ -81,8 +81,13 @@ def _way_on(model: Mapping[str, Any], fixed: Sequence[str]) -> str:
     numbers = [name for name, value in model.items() if own and type(value) in (int, float)]
     if not numbers:
         return "Leave out tune."
-    ends = "low: 1.0, high: 100.0" if isinstance(model[numbers[0]], float) else "low: 1, high: 100"
-    return f"Say what to try, such as '+search.{numbers[0]}={{{ends}, log: true}}'; or leave out tune."
+    name, value = numbers[0], model[numbers[0]]
+    low, high = (value / 10, value * 10) if isinstance(value, float) else (1, max(value, 1) * 10)
+    ends = f"low: {low}, high: {high}, log: true" if 0 < low < high else "low: 0.0, high: 1.0"
+    return (
+        f"Say what to try, such as '+search.{name}={{{ends}}}', or in search/NAME.yaml beside the model's "
+        "own file; or leave out tune."
+    )
 
 
 def _is_setting(name: str, model: Mapping[str, Any]) -> bool:
@@ -126,6 +131,10 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
         sanity=False,
         learning=None,
     )
+    first = {name: value_of(typed.model, name) for name in space}
+    if not holds(space, first):
+        own_words = ", ".join(f"{name}={value}" for name, value in first.items())
+        progress.note(f"no trial has the model's own settings, {own_words}: the ranges do not hold them.")
     if fixed := searched(typed, words)[1]:
         progress.note(f"not searched, since the command line gives it: {', '.join(fixed)}.")
     maximize = definition.metric.higher_is_better
@@ -151,7 +160,6 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
     digest = _digest(typed, search, space, ready.dataset.sha256)
     file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"
     stored = () if typed.force else read_trials(file)
-    first = {name: value_of(typed.model, name) for name in space}
     with timings.stage("search"):
         trials = run_search(
             search,

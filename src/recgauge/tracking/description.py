@@ -45,7 +45,7 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
         return
     first, *rest = linked(opened, summary.text).split("\n")
     # plain, as MLflow's list shows its signs
-    first = f"Newest comparison, {_time(at)[-9:]}: {first.strip('*')} {MARK}"
+    first = f"Newest: {first.strip('*')} {MARK}"
     own = shortened([first, *rest], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)

@@ -10,6 +10,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeVar
 
+from recgauge.comparison.runs import model_name
 from recgauge.comparison.user_values import key_of
 from recgauge.errors import (
     ConfigError,
@@ -280,7 +281,7 @@ def find_runs(
         first = _first_of(repeats, metrics) if len(repeats) > 1 else repeats[0]
         kept.add(first)
         if len(repeats) > 1:
-            model, dataset = (first.record.names[name] for name in ("model", "dataset"))
+            model, dataset = model_name(first.record), first.record.names["dataset"]
             which = "the newest" if first is repeats[0] else "that with more metrics"
             digests = {run.record.settings_digest() for run in repeats}
             notes.append(

@@ -92,9 +92,9 @@ def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
     began = record.job.ended - search.seconds  # as if one had followed the other up to the end of the job
     for trial in search.trials:
         number, ended = str(trial.number + 1), began + trial.seconds
-        value = [] if trial.value is None else [f"{trial.value:.4f}{' best' * (trial == search.chosen)}"]
+        value = [] if trial.value is None else [f"{trial.value:.4f}"]
         of = [record.names["model"], f"seed {record.seed}", record.names["dataset"]]
-        name = " · ".join([f"trial {number}", *value, *of])
+        name = " · ".join([f"{'best: ' * (trial == search.chosen)}trial {number}", *value, *of])
         tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: number, PARENT_TAG: parent}
         tags |= {f"recgauge.{group}": chosen for group, chosen in record.names.items()}
         tags |= {"recgauge.seed": f"{record.seed}", "recgauge.state": trial.state}
@@ -175,13 +175,15 @@ PALETTE = {
 def colour(name: str, dataset: str) -> str:
     """Return a colour for a run's bars, which runs of one model share on all data sets, folds and seeds.
 
-    A built-in model as it comes has its own of `PALETTE`; with other settings, and of other models, the hue
-    follows from the name.
+    A built-in model as it comes has its own of `PALETTE`, and a tuned one a darker one; with other settings,
+    and of other models, the hue follows from the name.
     """
     parts = name.split(" · ")
     alike = [part for part in parts if part != dataset and not part.startswith(("seed ", "fold ", "window "))]
     if len(alike) == 1 and alike[0] in PALETTE:
         return PALETTE[alike[0]]
+    if alike[1:] == ["tuned"] and (own := PALETTE.get(alike[0])):
+        return "#" + "".join(f"{int(int(own[at : at + 2], 16) * 0.6):02x}" for at in (1, 3, 5))
     digest = sha256(" · ".join(alike).encode()).digest()
     hue, lightness = int.from_bytes(digest[:2], "big") / 65536, 0.35 + digest[2] % 3 * 0.13
     rgb = colorsys.hls_to_rgb(hue, lightness, 0.65)

@@ -113,8 +113,8 @@ def test_a_comparison_is_written_back_and_never_compared_itself(uri, accuracies,
         assert compare(uri, number, "--log") == 0
         assert "25 runs" in capsys.readouterr().out
     tags = client.get_experiment(number).tags
-    assert tags["mlflow.note.content"].startswith("Who leaves next month.\n\nNewest comparison, ")
-    assert tags["mlflow.note.content"].count("Student's t over seeds") == 1
+    assert tags["mlflow.note.content"].startswith("Who leaves next month.\n\nNewest: ")
+    assert tags["mlflow.note.content"].count("| run |") == 1
     assert {name: tags[name] for name in before if name != "mlflow.note.content"} == {
         name: text for name, text in before.items() if name != "mlflow.note.content"
     }

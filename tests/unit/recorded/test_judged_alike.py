@@ -151,7 +151,10 @@ def test_policies_that_contradict_each_other_stop_a_run(folder, words, message) 
 
 
 def test_seen_items_are_named_by_the_user_under_any_convention(folder) -> None:
-    (folder / "test.csv").write_text((folder / "train.csv").read_text())  # all that hits is seen
+    seen = (folder / "train.csv").read_text()
+    (folder / "test.csv").write_text(
+        f"{seen.rstrip()}\n{seen.splitlines()[-1].partition(',')[0]},new\n"
+    )  # all hits are seen
     command = ["evaluate", "--run", "lists.csv", "--truth", "test.csv", "--train", "train.csv"]
     for policy, is_hit in (("miss", False), ("hit", True)):
         words = ["--conventions", "recbole", "--metrics", "recall@4", "--seen", policy, "--out", "out.json"]

@@ -9,7 +9,7 @@ from recgauge.tracking.description import MARK
 from recgauge.tracking.pages import MODEL_TRAINING
 from recgauge.tracking.store import open_store
 
-NOTE, NEWEST = "mlflow.note.content", "Newest comparison, 03:33 UTC: "
+NOTE, NEWEST = "mlflow.note.content", "Newest: "
 
 
 def summary(folder, store, text, at):
@@ -34,7 +34,7 @@ def test_the_newest_comparison_stands_behind_what_somebody_has_written(tmp_path,
     assert "b wins." in description()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE, f"ours\n\n{description()}")
     last = summary(tmp_path / "long", store, "**d wins.**\n" + "| row |\n" * 2000, 4e9)
-    assert description().startswith("ours\n\nNewest comparison, ")
+    assert description().startswith("ours\n\nNewest: ")
     assert f"[comparison]({page}/{last}?{MODEL_TRAINING})" in description()
     assert "d wins." in description()
     assert "b wins." not in description()

@@ -13,7 +13,7 @@ from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
 from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed, quantity
 from recgauge.files.columns import is_value
-from recgauge.files.plausible import looks_dated, setting_word, where_words
+from recgauge.files.plausible import looks_dated, setting_word, weights_words, where_words
 from recgauge.filters import apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -46,7 +46,7 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     questions = [error for error in asked if isinstance(error, QuestionError) and error.column]
     answers = _answers(questions, has_filters="filters=" in " ".join(words))
     if isinstance(loaded, RecgaugeError) or len(questions) < len(asked):
-        if likely:  # dates may need their form
+        if likely and isinstance(loaded, Dataset):  # dates may need their form
             typed, _, more, loaded = _load([*typed, *shlex.split(" ".join(likely))])
             asked = [*asked, *(error for error in more if str(error) not in map(str, asked))]
         _ask(path, [*map(shlex.quote, typed[1:]), *answers], asked, loaded)
@@ -121,6 +121,9 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
         if values:
             answer = where_words(name.removeprefix(prefix))
             say(f"unused   {name}: holds {listed(map(shown, values))}; if it says which rows count: {answer}")
+            if source.weights is None and "rating" not in roles.values():
+                weights = weights_words(name.removeprefix(prefix), values)
+                say(f"         to weigh the kinds, with a number for each VALUE: {weights}")
     return likely
 
 
@@ -201,7 +204,8 @@ def _load(words: Sequence[str]) -> tuple[list[str], Table, list[_Question], Data
             return typed, source, asked, source.load(Progress() if answered else ConsoleProgress())
         except (QuestionError, ColumnsError) as error:
             if isinstance(error, ColumnsError):
-                answer = [setting_word(f"dataset.{role}", column) for role, column in error.choices.items()]
+                choices = _choices(source, error).items()
+                answer = [setting_word(f"dataset.{role}", column) for role, column in choices]
             else:
                 answer = [] if error.column else [error.answers[0]]
                 unused += [error.column] * bool(error.column)
@@ -214,6 +218,15 @@ def _load(words: Sequence[str]) -> tuple[list[str], Table, list[_Question], Data
             typed += shlex.split(" ".join(answer))
         except RecgaugeError as error:
             return typed, source, asked, error
+
+
+def _choices(source: Table, error: ColumnsError) -> dict[str, str]:
+    """Return columns that may have the roles; those of dates are neither users nor items."""
+    rows = source.first_rows(_SAMPLE, header=error.header)
+    known = source.known_roles(rows.column_names, header=error.header)
+    dated = [name for name in rows.column_names if all(map(looks_dated, map(str, rows[name].to_pylist())))]
+    left = [name for name in rows.column_names if name not in {*known, *dated}]
+    return dict(zip(error.choices, left, strict=False)) if len(left) >= len(error.choices) else error.choices
 
 
 def _answers(questions: Sequence[QuestionError], *, has_filters: bool) -> list[str]:
