@@ -183,7 +183,7 @@ def _but_fold_and_seed(record: RunRecord, *, measured: bool) -> str:
     if search is not None and isinstance(model, dict):
         flat = flat_settings(model)
         kept = {key: value for key, value in flat.items() if key not in search.chosen.settings}
-        settings["model"] = [kept, search.metric, search.sampler, search.budget]
+        settings["model"] = [kept, search.metric, search.sampler, search.budget, record.searched]
     names = {key: value for key, value in record.names.items() if measured or key not in MEASURED}
     facts = [names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
     return json.dumps(facts, sort_keys=True, default=str)

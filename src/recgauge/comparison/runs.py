@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recgauge.comparison.comparing import compare_values
 from recgauge.comparison.conditions import MOST_METRICS
@@ -160,7 +160,17 @@ def model_settings(record: RunRecord) -> dict[str, str]:
     tried = {} if record.search is None else record.search.chosen.settings
     search = "" if record.search is None else f"{record.search.sampler} {record.search.budget}"
     settings = flat_settings(numeric_settings(record.settings).get("model") or {})
-    return {key: "" if key in tried else value for key, value in settings.items()} | {"search": search}
+    kept = {key: "" if key in tried else value for key, value in settings.items()}
+    return (
+        kept | {"search": search} | {f"search.{name}": _range(each) for name, each in record.searched.items()}
+    )
+
+
+def _range(declared: Any) -> str:
+    """Return what a search drew a setting from, as a name has it."""
+    if isinstance(declared, Mapping):
+        return f"{declared['low']:g}..{declared['high']:g}"
+    return "|".join(map(str, declared))
 
 
 def _all_settings(run_group: RunGroup) -> dict[str, str]:

@@ -322,11 +322,16 @@ class RunRecord:
     list_order: str = ""  # what ordered lists from outside, such as ``rank, rising``
 
     @property
-    def search_space(self) -> Space:
-        """The ranges that the search drew settings from; empty without a search."""
+    def searched(self) -> dict[str, Any]:
+        """What the search drew settings from, as it was declared; empty without a search."""
         declared = flat(self.settings.get("search") or {})
         chosen = {} if self.search is None else self.search.chosen.settings
-        return parse_space({name: declared[name] for name in chosen if name in declared})
+        return {name: declared[name] for name in chosen if name in declared}
+
+    @property
+    def search_space(self) -> Space:
+        """The ranges that the search drew settings from; empty without a search."""
+        return parse_space(self.searched)
 
     @property
     def search_remarks(self) -> list[str]:
