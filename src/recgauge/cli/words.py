@@ -165,6 +165,8 @@ def _taken_apart(words: Sequence[str]) -> tuple[Namespace, list[str]]:
     for word in words:
         if dashed := _DASHED.fullmatch(word):
             raise ConfigError(f"{word}: settings have no dashes: write {dashed[1]}.")
+        if re.fullmatch(r"-m\w+", word):
+            raise ConfigError(f"{word}: settings have no dashes: write {word[1:]}=VALUE.")
         if word.startswith(("-m=", "--multirun=")):
             option, _, value = word.partition("=")
             likely = [value] if "=" in value else [*option_words(value), "GROUP=OPTION,OPTION"]
