@@ -27,7 +27,8 @@ def settings(prefix: str, parsed_args: object = None, **_: object) -> list[str]:
         for name, option in entry.items()
     }
     chosen |= dict(word.split("=", 1) for word in getattr(parsed_args, "words", None) or [] if "=" in word)
-    file = conf_folder() / group / f"{chosen.get(group)}.yaml"
+    option = chosen.get("model" if group == "search" else group)
+    file = conf_folder() / group / f"{option}.yaml"
     node = _read(file) if file.is_file() else root.get(group) or {}
     return [f"{group}.{name}=" for name in node if name not in ("_target_", "defaults")]
 

@@ -44,7 +44,7 @@ _MORE = {
 
 
 def run_help(words: Sequence[str], own: str | None = None) -> str:
-    """Return the help of a run; of words such as ``model=ease``, the settings of these options.
+    """Return the help of a run; of words such as ``model=ease``, their settings, and what tuning tries.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def run_help(words: Sequence[str], own: str | None = None) -> str:
     >>> print(run_help(["split=random"]).splitlines()[0])
     split=random: A random share of all rows is held out.
     """
-    chosen = [_option_help(group, file) for word in words for group, file in _file_of(word, own)]
+    searches = [word.replace("model=", "search=", 1) for word in words if word.startswith("model=")]
+    chosen = [_option_help(*file) for word in (*words, *searches) for file in _file_of(word, own)]
     return "\n\n".join(chosen or _sections(own))
 
 
