@@ -53,6 +53,7 @@ _OTHER_KINDS = {  # what is not read, by its first bytes, and what to do
     rb"SQLite format 3|\x93NUMPY|\x89HDF|<\?xml": ("a database, an array or XML", _SAVE),
     rb"FEA1|ARROW1|\xff\xff\xff\xff": ("an Arrow or Feather file", f"{_SAVE}: frame.to_parquet(...)"),
     rb"\x28\xb5\x2f\xfd": ("packed with zstd", "unpack it, or pack it as gzip, bzip2, xz or zip"),
+    rb"(?i)sep=.\r?\n": ("a table below a line of Excel's, sep=...", "delete its first line"),
     rb"\[\s*[\[{]": ("a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"),
     rb"(?s).{257}ustar": ("a tar archive", "unpack it (tar -xf) and name a file in it"),
 }

@@ -55,13 +55,14 @@ def segments(_: ReportData, part: DatasetPart) -> Content:
     if not part.segments:
         return None
     claims = [segment_tables.claims(result)[0] for result in part.segments]
-    drawn = []
+    drawn, repeated = [], any(len(run_group.runs) > 1 for run_group in part.runs.values())
     for result, claim in zip(part.segments, claims, strict=True):
         base, run = result.runs
         by = result.by.replace("_", " ")
         caption = (
             f"{run} less {base} by {by}. Bars: {100 * result.confidence:g} % intervals, each by itself; "
-            "filled: shown to differ, corrected for the number of groups; diamond: all, see Pairs of runs"
+            "filled: shown to differ, corrected for the number of groups; diamond: all"
+            + (" of the first seed or fold" if repeated else ", see Pairs of runs")
         )
         name = f"gain_{slug(part.name)}_{slug(by)}"
         drawn.append(Picture(name, partial(plot_gains, result, run), caption, claim))
@@ -157,7 +158,8 @@ def costs(data: ReportData, part: DatasetPart) -> Content:
     lead = _fast_and_good({run: time for run, (time, _) in points.items()})
     metric, cost = metric_label(first.metric), "seconds of training (logarithmic scale)"
     draw = partial(plot_tradeoff, points, x_label=cost, y_label=metric)
-    picture = Picture(f"cost_{slug(part.name)}", draw, f"{metric} against the seconds of training", lead)
+    caption = f"{metric} against the seconds of training, at least {SHORTEST:g}, without those of a search"
+    picture = Picture(f"cost_{slug(part.name)}", draw, caption, lead)
     return lead, [Pictures((picture,))]
 
 

@@ -92,7 +92,8 @@ def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
     began = record.job.ended - search.seconds  # as if one had followed the other up to the end of the job
     for trial in search.trials:
         number, ended = str(trial.number + 1), began + trial.seconds
-        value = [] if trial.value is None else [f"{trial.value:.4f}"]
+        pruned = "pruned at " * (trial.state == "pruned")
+        value = [] if trial.value is None else [f"{pruned}{trial.value:.4f}"]
         of = [record.names["model"], f"seed {record.seed}", record.names["dataset"]]
         name = " · ".join([f"{'best: ' * (trial == search.chosen)}trial {number}", *value, *of])
         tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: number, PARENT_TAG: parent}
