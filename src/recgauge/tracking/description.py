@@ -59,7 +59,7 @@ def _earlier(opened: Opened, run_id: str) -> list[str]:
     lines = []
     for run in [run for run in runs if run.info.run_id != run_id][:MOST_EARLIER]:
         first = run.data.tags.get(NOTE_TAG, "").partition("\n")[0].strip("*")
-        lines.append(f"- [{_time(run.info.end_time / 1000)}](runs/{run.info.run_id}): {first}")
+        lines.append(f"- [{_time(run.info.start_time / 1000)}](runs/{run.info.run_id}): {first}")
     return ["", "Earlier:", "", *lines] if lines else []
 
 
