@@ -216,7 +216,7 @@ def join_recorded(
     if settings.policies.get("seen", "miss") in ("miss", "drop") and context.train_has_truth():
         raise SchemaError(
             f"{truths[0].file}: all rows of the truth are training rows, too, so no item of a list can be "
-            "a hit. Give the held-out rows by --truth, or leave out --train."
+            "a hit. Give the held-out rows by --truth, leave out --train, or count seen items: --seen hit."
         )
     for meeting in meetings:  # a split by users has none of the truth's users in the training rows
         fewest = inf if meeting.name == "user" else FEWEST
