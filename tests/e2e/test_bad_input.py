@@ -31,7 +31,8 @@ WRONG = [
     (["--cfg=all"], "--cfg/-c: invalid choice: 'all'"),
     (["tune.trials=5"], "Choose a search first: tune=tpe"),
     (["tune=tpe", "model=svd", "search.n_factors.low=300"], "Set both: search.n_factors.low=A"),
-    (["-m", "model=ease,svd", "tune=tpe", "search.l2.high=5000"], "Run model=svd in a sweep without"),
+    (["-m", "model=ease,svd", "tune=tpe", "search.l2.high=5000"], "write search.MODEL.l2."),
+    (["-m", "model=ease,svd", "model.bpr.l2=1"], "model.bpr: holds beside model=bpr alone"),
     (["model=bias", "metrics=rating", "ties=random"], "Add metrics=[ranking], or leave ties out"),
     (["metrics.recall=ndcg"], "metrics.recall: ndcg would be printed under the name recall"),
 ]

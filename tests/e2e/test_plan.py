@@ -52,3 +52,9 @@ def test_a_setting_that_only_swept_models_have_goes_to_each(workplace):
     assert [rows(done)[number].split()[1] for number in "01"] == ["model=biased_mf", "model=bpr"]
     wrong = workplace.fail("-m", "model=biased_mf,svd", "model.n_epochs=2", "--plan")
     assert "model (SVD) has no such setting" in wrong.err
+
+
+def test_a_setting_of_one_model_goes_to_it_alone(workplace):
+    done = workplace.succeed("-m", "model=bias,svd", "model.svd.n_factors=4,8", "seed=1", "--plan")
+    assert [rows(done)[number].split()[1] for number in "012"] == ["model=bias", "model=svd", "model=svd"]
+    assert "model.n_factors=8" in rows(done)["2"]

@@ -183,8 +183,10 @@ def _explain_key(error: OmegaConfBaseException, model: str) -> str:
     ]
     likely = f"Did you mean {' or '.join(inside)}? " if inside else did_you_mean(name, names)
     remedy = "" if likely else _SETTING_REMEDIES.get(parent, "")
-    if parent == "search" and model:
-        owner = f"the search of model={model}"
-        remedy = remedy and f"Run model={model} in a sweep without {key}."
+    if parent in ("model", "search") and name in group_options("model"):
+        return f"{key}: holds beside model={name} alone, which is not typed. Add it, or leave {key} out."
+    if parent in ("model", "search") and model:
+        owner = f"the search of model={model}" if parent == "search" else owner
+        remedy = f"For another model of the sweep alone write {parent}.MODEL.{name}."
     reason = f"{owner} has no such setting. {likely}Settings"
     return f"{key}: {reason}: {', '.join(names) or 'none'}. {remedy}".rstrip()

@@ -16,7 +16,7 @@ from recgauge.cli.explain import explained
 from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import check_trusted
-from recgauge.cli.words import check_words, hydra_loader, task_words
+from recgauge.cli.words import check_words, hydra_loader, task_words, words_of_model
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.report.console import print_run, shown_path
 from recgauge.runs.finished import FinishedRun
@@ -155,7 +155,11 @@ def _combinations(config: DictConfig, typed: Sequence[Override], parser: Overrid
     values = {word.get_key_element(): _values(word) for word in words}
     if empty := [key for key, texts in values.items() if not texts]:
         raise ConfigError(f"{empty[0]}: gives no value, so there is no job to run")
-    return [list(job) for job in product(*values.values())]
+    models, jobs = [word.partition("=")[2] for word in values.get("model", [])], []
+    for job in product(*values.values()):
+        own = [word.partition("=")[2] for word in job if word.startswith("model=")]
+        jobs.append(tuple(words_of_model(job, models, *own) if own else job))
+    return [list(job) for job in dict.fromkeys(jobs)]  # values of other models make no further jobs
 
 
 def _values(word: Override) -> list[str]:

@@ -85,9 +85,14 @@ class CommandLine:
 
     @cached_property
     def parsed(self) -> list[Override]:
-        """The overrides as Hydra reads them."""
+        """The overrides as Hydra reads them; those of one model without its name, unless models are swept."""
+        parser = OverridesParser.create()
         with explained():
-            return OverridesParser.create().parse_overrides(list(self.overrides))
+            parsed = parser.parse_overrides(list(self.overrides))
+            model = next((word for word in parsed if word.key_or_group == "model"), None)
+            if model is None or model.is_sweep_override():
+                return parsed
+            return parser.parse_overrides(words_of_model(self.overrides, [name := str(model.value())], name))
 
     @property
     def typed(self) -> str:
@@ -257,6 +262,27 @@ def _single(words: Sequence[Override]) -> list[Override]:
     swept = {word.key_or_group for word in words if word.is_sweep_override()}
     swept |= {"search"} if "model" in swept else set()  # its space is that of the model
     return [word for word in words if swept.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))]
+
+
+def words_of_model(words: Sequence[str], models: Sequence[str], model: str) -> list[str]:
+    """Return the words of a run of one of the models: those of it alone without its name.
+
+    Examples
+    --------
+    >>> words = ["model=svd", "search.svd.n_factors.high=64", "model.ease.l2=9"]
+    >>> words_of_model(words, ["svd", "ease"], "svd")
+    ['model=svd', 'search.n_factors.high=64']
+    """
+    own = []
+    for word in words:
+        key, equals, value = word.partition("=")
+        part, dot, rest = key.partition(".")
+        of, _, name = rest.partition(".")
+        if part.lstrip("+~") not in ("model", "search") or not name or of not in models:
+            own.append(word)
+        elif of == model:
+            own.append(f"{part}{dot}{name}{equals}{value}")
+    return own
 
 
 def task_words(words: Sequence[Override]) -> list[str]:

@@ -340,7 +340,10 @@ class RunRecord:
             return []
         chosen = self.search.chosen
         won = ["the defaults won"] if self.search.own_first and chosen.number == 0 else []
-        ends = [edge(name, each, chosen.settings[name]) for name, each in self.search_space.items()]
+        ends = [
+            edge(name, each, chosen.settings[name], self.names["model"])
+            for name, each in self.search_space.items()
+        ]
         return won + [text for text in ends if text]
 
     @property
@@ -366,7 +369,7 @@ class RunRecord:
         """The search, its remarks and what mattered in words; empty without a search."""
         if self.search is None:
             return ""
-        mattered = [f"what mattered: {words}"] if (words := self.mattered) else []
+        mattered = [f"what mattered: {self.mattered}"] if self.importances else []
         return "; ".join([str(self.search), *self.search_remarks, *mattered])
 
     @classmethod

@@ -122,7 +122,7 @@ def ends(distribution: "BaseDistribution") -> tuple[Any, ...]:
     return (distribution.low, distribution.high) if values is None else tuple(values)  # type: ignore[attr-defined]
 
 
-def edge(name: str, distribution: "BaseDistribution", value: object) -> str:
+def edge(name: str, distribution: "BaseDistribution", value: object, model: str) -> str:
     """Say that a setting's value is at an end of its range, and what widens it; empty if it is not.
 
     A lower end of 0 is none, since no setting lies below it.
@@ -130,12 +130,12 @@ def edge(name: str, distribution: "BaseDistribution", value: object) -> str:
     Examples
     --------
     >>> l2 = parse_space({"l2": {"low": 1.0, "high": 200.0, "log": True}})["l2"]
-    >>> edge("l2", l2, 185.8)
-    'l2 at the edge of its range, 1 to 200: raise search.l2.high'
-    >>> edge("l2", l2, 20.0)
+    >>> edge("l2", l2, 185.8, "ease")
+    'l2 at the edge of its range, 1 to 200: raise search.ease.l2.high'
+    >>> edge("l2", l2, 20.0, "ease")
     ''
     >>> shrinkage = parse_space({"shrinkage": {"low": 0, "high": 1000}})["shrinkage"]
-    >>> edge("shrinkage", shrinkage, 0)
+    >>> edge("shrinkage", shrinkage, 0, "item_knn")
     ''
     """
     low, high = getattr(distribution, "low", None), getattr(distribution, "high", None)
@@ -145,7 +145,7 @@ def edge(name: str, distribution: "BaseDistribution", value: object) -> str:
     place = (scale(value) - scale(low)) / (scale(high) - scale(low))
     if EDGE < place < 1 - EDGE or (place <= EDGE and low == 0):
         return ""
-    end = f"lower search.{name}.low" if place <= EDGE else f"raise search.{name}.high"
+    end = f"lower search.{model}.{name}.low" if place <= EDGE else f"raise search.{model}.{name}.high"
     return f"{name} at the edge of its range, {low:g} to {high:g}: {end}"
 
 
