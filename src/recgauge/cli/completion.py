@@ -16,7 +16,7 @@ def settings(prefix: str, parsed_args: object = None, **_: object) -> list[str]:
         first, comma, _name = options.rpartition(",")
         return [f"{group}={first}{comma}{option}" for option in group_options(group)]
     root = _read(conf_folder() / "config.yaml")
-    group, dot, _name = prefix.partition(".")
+    group, dot, rest = prefix.partition(".")
     if not dot:
         names = {folder.name for folder in conf_folder().iterdir() if folder.is_dir()} | {*root}
         return [f"{name}=" for name in sorted(names - {"defaults", "hydra"})]
@@ -27,10 +27,13 @@ def settings(prefix: str, parsed_args: object = None, **_: object) -> list[str]:
         for name, option in entry.items()
     }
     chosen |= dict(word.split("=", 1) for word in getattr(parsed_args, "words", None) or [] if "=" in word)
-    option = chosen.get("model" if group == "search" else group)
+    option, own = chosen.get("model" if group == "search" else group), group
+    model, dot, _name = rest.partition(".")
+    if dot and group in ("model", "search") and model in group_options("model"):
+        option, own = model, f"{group}.{model}"
     file = conf_folder() / group / f"{option}.yaml"
     node = _read(file) if file.is_file() else root.get(group) or {}
-    return [f"{group}.{name}=" for name in node if name not in ("_target_", "defaults")]
+    return [f"{own}.{name}=" for name in node if name not in ("_target_", "defaults")]
 
 
 def _read(file: Path) -> dict[str, Any]:

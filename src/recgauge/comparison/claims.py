@@ -33,6 +33,7 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
     """Return what may be claimed of two runs of a comparison."""
     decimals = _decimals((pair.high - pair.low) / 2)
     metric, sure = metric_words(result), f"{100 * confidence:g} %"
+    repeats = _better_in(pair, result)
     if result.n_held_out is not None and result.n_held_out > result.n_users:
         metric += f" of {result.n_users:,} of {result.n_held_out:,} users"
     if pair.equal == 1:
@@ -46,7 +47,7 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
         elif pair.detectable is not None:
             power = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
         text = _with_interval(pair.difference, pair.low, pair.high, decimals) + result.of_few
-        return f"No difference shown between {pair.a} and {pair.b}: {text} {metric}, {sure}; {power}."
+        return f"No difference shown between {pair.a} and {pair.b}: {text} {metric}, {sure}; {power}{repeats and f'; {pair.a} is {repeats}'}."
     ends = sorted((abs(pair.low), abs(pair.high)))
     if pair.low <= 0 <= pair.high:  # the test decides; its interval may lie a little differently
         ends = [pair.low, pair.high] if pair.difference > 0 else [-pair.high, -pair.low]
@@ -55,8 +56,19 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
     shares = f"; {100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose"
     return (
         f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {text} {metric}, {sure}"
-        f"{shares if result.unit == 'users' else ''}."
+        f"{shares if result.unit == 'users' else ''}{repeats and f'; {repeats}'}."
     )
+
+
+def _better_in(pair: "Pair", result: "MetricComparison") -> str:
+    """Say in how many seeds or folds, which vary apart from the users, the first run of a pair is better."""
+    a, b = (result.row(run).repeats for run in (pair.a, pair.b))
+    if a is None or b is None or a.labels != b.labels or len(a.labels) < 2:
+        return ""
+    kinds = {label.rstrip("0123456789").rstrip() for label in a.labels}
+    kind = f"{kinds.pop()}s" if kinds in ({"seed"}, {"fold"}) else "repeats"
+    wins = sum((x > y) == result.higher_is_better and x != y for x, y in zip(a.means, b.means, strict=True))
+    return f"better in {wins} of {len(a.labels)} {kind}"
 
 
 def _largest_mean(pair: "Pair", result: "MetricComparison") -> float:
