@@ -47,7 +47,8 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
         elif pair.detectable is not None:
             power = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
         text = _with_interval(pair.difference, pair.low, pair.high, decimals) + result.of_few
-        return f"No difference shown between {pair.a} and {pair.b}: {text} {metric}, {sure}; {power}{repeats and f'; {pair.a} is {repeats}'}."
+        power += repeats and f"; {pair.a} is {repeats}"
+        return f"No difference shown between {pair.a} and {pair.b}: {text} {metric}, {sure}; {power}."
     ends = sorted((abs(pair.low), abs(pair.high)))
     if pair.low <= 0 <= pair.high:  # the test decides; its interval may lie a little differently
         ends = [pair.low, pair.high] if pair.difference > 0 else [-pair.high, -pair.low]
