@@ -54,7 +54,7 @@ def view(
         **_PAGE,
         "searchFilter": search,
         "orderByKey": "attributes.start_time" if nested else order,
-        "orderByAsc": False,
+        "orderByAsc": nested,  # as the terminal lists the jobs
         "selectedColumns": columns,
         "compareRunCharts": [
             *(_chart(name, "first", {"type": "BAR"}) for name in bars),
