@@ -8,7 +8,7 @@ from recgauge.report.comparison_tables import number
 
 _HEADER = (
     *("run", "seed", "chosen", "first trial, validation", "chosen, validation", "chosen, test"),
-    *("what mattered", "trials and remarks"),
+    *("trials and remarks", "what mattered"),
 )
 _NOTE = (
     "Validation and test values are of other rows, and the final model has learned from the validation rows, "
@@ -36,10 +36,13 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
                 f"{record.seed}",
                 search.chosen.words,
                 *("" if value is None else number(value) for value in values),
-                record.mattered,
                 "; ".join([trials, *record.search_remarks]),
+                record.mattered,
             )
         )
+    header: tuple[str, ...] = _HEADER
+    if not any(row[-1] for row in rows):
+        header, rows = header[:-1], [row[:-1] for row in rows]
     caption = f"Settings chosen by {listed(metrics)} of validation rows, without a look at test rows"
-    words = ("chosen", "what mattered", "trials and remarks")
-    return [TableBlock(caption, _HEADER, tuple(rows), words=words, note=_NOTE, look="tuned")] if rows else []
+    words = ("chosen", "trials and remarks", "what mattered")
+    return [TableBlock(caption, header, tuple(rows), words=words, note=_NOTE, look="tuned")] if rows else []

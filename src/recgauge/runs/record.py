@@ -27,7 +27,7 @@ from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import MEASURED, fingerprint
 from recgauge.search.space import Space, edge, flat, parse_space
-from recgauge.search.trials import LEAST_TRIALS, Trial, best, importances
+from recgauge.search.trials import Trial, best, importances
 from recgauge.utils.plain import from_plain
 
 _MOST_SETTINGS = 3  # settings of a search of which it is said how much they mattered
@@ -356,12 +356,10 @@ class RunRecord:
 
     @property
     def mattered(self) -> str:
-        """The settings of the search that mattered most, with their shares of 1, or why there are none."""
+        """The settings of the search that mattered most, with their shares of 1; empty if none is known."""
         trials = () if self.search is None else self.search.trials
-        n, shares = sum(trial.state == "finished" for trial in trials), [*self.importances.items()]
-        if not shares and len(self.search_space) > 1 and n < LEAST_TRIALS:
-            return f"needs {LEAST_TRIALS} finished trials, has {n}"
-        texts = [f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares[:_MOST_SETTINGS]]
+        n, shares = sum(trial.state == "finished" for trial in trials), self.importances.items()
+        texts = [f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in [*shares][:_MOST_SETTINGS]]
         return f"{', '.join(texts)} (roughly, of {n} trials)" if texts else ""
 
     @property
@@ -369,7 +367,7 @@ class RunRecord:
         """The search, its remarks and what mattered in words; empty without a search."""
         if self.search is None:
             return ""
-        mattered = [f"what mattered: {self.mattered}"] if self.importances else []
+        mattered = [f"what mattered: {words}"] if (words := self.mattered) else []
         return "; ".join([str(self.search), *self.search_remarks, *mattered])
 
     @classmethod
