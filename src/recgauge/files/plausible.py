@@ -26,6 +26,7 @@ _NOBODY = re.compile(
 _ZERO = re.compile(r"-1|-?0+(\.0+)?|0{8}-0{4}-0{4}-0{4}-0{12}")
 _DATE = re.compile(
     r"[0-3]?[0-9][./-][0-3]?[0-9][./-]([0-9]{4}|[0-9]{2})([ T].*)?|[0-9]{4}[./][01]?[0-9][./][0-3]?[0-9].*"
+    r"|(19|20)[0-9]{2}-[01][0-9]"
 )
 _ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+[0-9]{2}")  # 9.78004E+12, as Excel writes them
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
@@ -33,7 +34,7 @@ _SAMPLE = 1_000  # ids that tell whether all are dates
 _YEAR = 365 * 86_400
 _NOT = ("0", "0.0", "-1", "-1.0", "false", "f", "no", "n")  # values of rows that do not count
 _OF_YAML = ("null", "nan", "inf", "true", "false")  # what Hydra takes for no text
-_COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers are above
+_COUNTERS, _LAST_YEAR = 1_900, 2_100  # seconds: years, days of Excel and dates as whole numbers are above
 _EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
 _MOST_VALUES = 1_000
 _SHOWN = 5
@@ -114,6 +115,10 @@ def _check_times(rows: Rows, time: LongArray, roles: Roles) -> None:
         reason = f"{len(zeros):,} of {len(time):,} times are 0, the beginning of 1970, and may stand for none"
         words = f"Leave these rows out of the file, or all times: {roles.option.format('time', 'false')}"
         raise _refusal(rows, roles, "time", zeros, reason, words)
+    if time.min() >= _COUNTERS and time.max() <= _LAST_YEAR and rows.time_unit == "s":
+        years = shlex.quote(roles.setting.format("time_format", '"%Y"'))
+        error = _refusal(rows, roles, "time", _FIRST, "all times may be years", f"Read them so: {years}")
+        raise QuestionError(str(error), answers=[years]) if years.startswith("'dataset.") else error
     if _COUNTERS <= time.max() < _YEAR:  # smaller ones number the rows
         unit, form = roles.setting.format("time_unit", "s"), roles.setting.format("time_format", '"%d%m%Y"')
         words = (

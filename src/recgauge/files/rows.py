@@ -1,5 +1,6 @@
 """The rows of one file: as they were written, then checked, with what is wrong with the others in words."""
 
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from recgauge.errors import QuestionError, SchemaError, listed, quantity, shorte
 from recgauge.files.cells import numbers_of, read_times, texts_of, unit_of, without
 from recgauge.files.columns import Columns, Role, Roles, TimeUnit
 from recgauge.files.ids import NO_ID, NO_IDS, Ids, read_ids
-from recgauge.files.opening import Source
+from recgauge.files.opening import Source, TableFile
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, LongArray
 
@@ -29,6 +30,9 @@ _DATE = re.compile(r"\d+([./-])\d+\1\d+(?:([ T])\d\d?:\d\d(:\d\d)?( ?[AP]M)?)?",
 _ORDERS = ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%Y-%m-%d")
 _SAMPLE = 10_000  # dates that tell their form
 _COMMA = '","'  # as Hydra takes it
+_SIGNS = ".,' \u00a0\u202f\u2019"  # of decimals and thousands
+_GROUPED = f"[+-]?[0-9]{{1,3}}([{_SIGNS}][0-9]{{3}})+([.,][0-9]+)?"
+_WRITTEN = ("%Y-%m", "%m/%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y", "%d %b %Y, %H:%M")
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Rows:
     unit: str = "line"  # "row" where rows and lines differ, in a folder that of all files
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
+    separator: str = ""  # of the columns of text
     unused: tuple[str, ...] = ()  # columns in no role
     further: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)  # columns to be looked at, or kept
     problems: tuple[Problem, ...] = ()  # of rows that cannot be split into columns, or are bad
@@ -243,17 +248,28 @@ def _passing(
             lines = lines_at(rows.lines, bad)
             example = "empty" if cell is None or cell == "" else shortened(repr(cell), _LONGEST_EXAMPLE)
             answers = _answers(role, rows.cells[role], roles)
-            problems.append(Problem(reason, lines, example, _hint(role, cell, roles, answers), role, answers))
+            hint = _hint(rows, role, cell, roles, answers)
+            problems.append(Problem(reason, lines, example, hint, role, answers))
             kept = kept & good
     return kept, tuple(problems)
 
 
-def _hint(role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
+def _hint(rows: Rows, role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
     """Return how to say what a number or date means that is written as elsewhere."""
     words = " or ".join(answers)
-    if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
-        number = f"1234{roles.cells.decimal}5"
-        return f" (write numbers as {number}, without thousands signs{f', or say {words}' if words else ''})"
+    if role in NUMBERS and re.search(f"[0-9][{_SIGNS}][0-9]", str(cell)):
+        text = f"write numbers as 1234{roles.cells.decimal}5, without thousands signs"
+        sign, example = _thousands(rows.cells[role], roles.cells.decimal)
+        if sign and (removed := _rewriting(rows, role, f'{{}}.str.replace("{sign}", "")')):
+            text += f", which this takes out of {example}: {removed}"
+            if example.count(",") == 1 and "." not in example and roles.cells.decimal == ".":
+                words = f"{_comma(roles)} if that is its decimal sign"
+        return f" ({text}{words and f', or say {words}'})"
+    if role == "rating" and (found := re.search("[★⭐]|[0-9]", str(cell))):
+        number = '{}.str.extract("([0-9]+[.,]?[0-9]*)")'
+        stars = '{0}.str.count("[★⭐]") + {0}.str.count("½") / 2'
+        words = _rewriting(rows, role, number if found[0].isdigit() else stars)
+        return words and f" (write the number alone, as this does: {words})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
         if roles.cells.time_format is not None and not words:
             return " (write all dates in the form that you said, or say another)"
@@ -263,14 +279,57 @@ def _hint(role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
     return ""
 
 
+def _comma(roles: Roles) -> str:
+    """Return what to type for numbers with a decimal comma."""
+    word = roles.setting.format("decimal", _COMMA)
+    return word if word.startswith("--") else shlex.quote(word)
+
+
+def _thousands(column: pa.ChunkedArray, decimal: str) -> tuple[str, str]:
+    """Return the sign between thousands and a number that has it; empty where all may be decimals."""
+    import pyarrow.compute as pc
+
+    texts = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+    cells = texts.filter(pc.match_substring_regex(texts, f"[0-9][{_SIGNS}]")).to_pylist()
+    grouped = [cell for cell in cells if re.fullmatch(_GROUPED, cell.strip())]
+    for cell in grouped:
+        signs = re.sub("[0-9+-]", "", cell.strip())
+        if len(signs) > 1 or signs not in (".", ",") or decimal == "," != signs or len(grouped) == len(cells):
+            return signs[0], cell
+    return "", ""
+
+
+def _rewriting(rows: Rows, role: Role, change: str) -> str:
+    """Return a shell's command that changes a column of a text file with a header; empty for others."""
+    if rows.header != "header":
+        return ""
+    label = json.dumps(rows.labels[role], ensure_ascii=False)
+    changed = f"t[{label}] = {change.format(f't[{label}]')}; t"
+    return rewriting(rows.file, rows.separator, "dtype=str, keep_default_na=False", changed)
+
+
+def rewriting(file: Source, separator: str, options: str, changed: str) -> str:
+    """Return a shell's command that reads a file of text as the frame `t` and writes what it is `changed` to.
+
+    Empty for a member of an archive, and for separators that are no single sign.
+    """
+    if not isinstance(file, TableFile) or file.member or len(separator) != 1:
+        return ""
+    new = file.path.with_name(f"{file.plain_name.partition('.')[0]}_new.csv")
+    path, target = (json.dumps(str(text), ensure_ascii=False) for text in (file.path, new))
+    form = f", sep={json.dumps(separator)}" * (separator != ",")
+    form += f', encoding="{file.encoding}"' * (file.encoding != "utf-8")
+    code = f"t = pandas.read_csv({path}{form}, {options}); {changed}.to_csv({target}, index=False)"
+    return f"python -c {shlex.quote(f'import pandas; {code}')}"
+
+
 def _answers(role: Role, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     """Return what to type so that more cells are read: how numbers are written, or dates."""
     word = roles.setting.format
     if role in NUMBERS and roles.cells.decimal == "." and roles.setting in ("--{} {}", "dataset.{}={}"):
         cells = replace(roles.cells, decimal=",")
         more = np.isfinite(numbers_of(column, cells)).sum() > np.isfinite(numbers_of(column)).sum()
-        answer = word("decimal", _COMMA)
-        return [answer if answer.startswith("--") else shlex.quote(answer)] * bool(more)
+        return [_comma(roles)] * bool(more and not _thousands(column, ".")[0])
     if role != "time" or not roles.setting.startswith(("dataset.", "split.")):
         return []
     dates = column.take(pa.array(range(0, len(column), len(column) // _SAMPLE + 1)))
@@ -289,15 +348,15 @@ def _date_forms(dates: pa.ChunkedArray) -> list[str]:
     ['%m/%d/%Y %I:%M %p']
     """
     found = next(filter(None, (_DATE.fullmatch(str(cell).strip()) for cell in dates.to_pylist())), None)
-    if found is None:
-        return []
-    sign, gap, seconds, half = found.groups()
-    hour, end = ("%I", f"{' ' * half.startswith(' ')}%p") if half else ("%H", "")
-    clock = f"{gap}{hour}:%M{':%S' * bool(seconds)}{end}" if gap else ""
-    forms = [order.replace("-", sign) + clock for order in _ORDERS]
+    forms = [*_WRITTEN]
+    if found is not None:
+        sign, gap, seconds, half = found.groups()
+        hour, end = ("%I", f"{' ' * half.startswith(' ')}%p") if half else ("%H", "")
+        clock = f"{gap}{hour}:%M{':%S' * bool(seconds)}{end}" if gap else ""
+        forms = [order.replace("-", sign) + clock for order in _ORDERS]
     counts = [int(read_times(dates, "date", form)[1].sum()) for form in forms]
     best = [form for form, n in zip(forms, counts, strict=True) if n == max(counts) > len(dates) / 2]
-    return [form for form in best if not form.startswith("%Y-")]  # ISO 8601 needs none
+    return [form for form in best if not form.startswith("%Y-%m-%d")]  # ISO 8601 needs none
 
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:

@@ -128,7 +128,8 @@ def _rows(file: TableFile, layout: Layout, cells: pa.Table, lines: Lines, **more
     sign = {"\t": "tab", "": "blanks"}.get(layout.separator, repr(layout.separator))
     header = "header" if layout.columns.header else "no header"
     columns = [cells.column(str(at)) for at in layout.columns.used]
-    return Rows.of(file, layout.columns, columns, lines, header=header, layout=f"separator {sign}", **more)
+    words = {"header": header, "layout": f"separator {sign}", "separator": layout.separator}
+    return Rows.of(file, layout.columns, columns, lines, **words, **more)
 
 
 def _read_line_by_line(file: TableFile, layout: Layout, roles: Roles) -> Rows:

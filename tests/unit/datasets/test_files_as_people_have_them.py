@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import pickle
+import re
 import shlex
 import tarfile
 import zipfile
@@ -100,7 +101,7 @@ ANSWERED = {
     "thousands": (
         "plays.csv",
         "user;item;rating\n1;2;1.234,5\n1;3;12\n",
-        ["line 2: the rating", "'1.234,5'", "write numbers as 1234.5"],
+        ["line 2: the rating", "'1.234,5'", "write numbers as 1234.5", 't["rating"].str.replace(".", "")'],
         {"rating": False},
         [(1, 2, 1.0, None), (1, 3, 1.0, None)],
     ),
@@ -145,6 +146,13 @@ ANSWERED = {
         ["'12/31/2024'", "dataset.time_format=", "%m/%d/%Y"],
         {"time_format": "%m/%d/%Y"},
         [(1, 2, 1.0, 1_735_603_200)],
+    ),
+    "years": (
+        "log.csv",
+        "user,item,date\n1,2,1971\n",
+        ['="%Y"\''],
+        {"time_format": "%Y"},
+        [(1, 2, 1.0, 31_536_000)],
     ),
     "seconds among milliseconds": (
         "log.csv",
@@ -234,6 +242,7 @@ def test_look_asks_everything_at_once_with_one_command_that_is_taken(write, tmp_
         (["02/01/2020", "03/01/2020", "soon"], ["%d/%m/%Y", "%m/%d/%Y"]),
         (["02.01.2020 08:02:26", "31.01.2020 08:02:26"], ["%d.%m.%Y %H:%M:%S"]),
         (["2020-01-02", "2020-01-03", "02.01.2020"], []),
+        (["2020-01", "2020-02"], ["%Y-%m"]),
     ],
 )
 def test_forms_of_dates_are_those_of_the_file(write, dates, forms):
@@ -293,6 +302,7 @@ NAMED = {
     "pickle": ("a.csv", pickle.dumps([1]), "pickle"),
     "tar": ("a.tar", archive("w"), "tar archive"),
     "web page": ("a.csv", "\n<!DOCTYPE HTML>\n<html>", "web page"),
+    "header": ("a.csv", "userId;Titel;Bewertung", "has a header and no rows"),
     "pointer": (
         "a.csv",
         "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
@@ -300,6 +310,24 @@ NAMED = {
     ),
     "SQLite": ("a.db", b"SQLite format 3\x00", "a database"),
 }
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("user;item;rating\n1;2;1.234,5\n", [["1", "2", "1234,5"]]),
+        ("user,item,rating\n1,2,4 stars\n", [["1", "2", "4"]]),
+        ("user,item,rating\n1,2,★★½\n", [["1", "2", "2.5"]]),
+        ("user,a,b,c,d,e,f\n01,,0,3,,,\n", [["01", "c", "3.0"]]),
+    ],
+)
+def test_advice_to_write_a_file_again_works(write, content, rows):
+    with pytest.raises(SchemaError) as refused:
+        Table(write("shop.csv", content)).load()
+    _, _, code = shlex.split(re.search("python -c '[^']*'", str(refused.value))[0])
+    exec(code, {})
+    new = pd.read_csv(write("shop.csv", "").replace(".csv", "_new.csv"), dtype=str)
+    assert new.to_numpy().tolist() == rows
 
 
 @pytest.mark.parametrize("case", NAMED)
