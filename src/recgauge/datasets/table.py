@@ -487,6 +487,8 @@ def join(parts: Sequence[Rows]) -> Interactions:
             )
     if not any(len(rows.lines) for rows in parts):
         files = listed(rows.file for rows in parts)
+        if all(rows.header == "header" and not (rows.problems or rows.left_out) for rows in parts):
+            raise SchemaError(f"{files}: has a header and no rows. Name a file with rows.")
         raise SchemaError(f"Table: no row is left of {files}. Correct the files or the settings.")
     with ThreadPoolExecutor(2) as threads:
         users = threads.submit(join_ids, [rows.user for rows in parts], "user")

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from recgauge.errors import QuestionError, SchemaError
-from recgauge.files.columns import Columns, Role, Roles, are_flags
+from recgauge.errors import ColumnsError, QuestionError, SchemaError
+from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile
-from recgauge.files.rows import NUMBERS, Lines, Rows, broken_rows
+from recgauge.files.rows import NUMBERS, Lines, Rows, broken_rows, rewriting
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import shown
 
@@ -24,6 +24,7 @@ _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyar
 _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is laid out
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
+_MATRIX = 7  # columns that may be a user and the items of a matrix
 _IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
 _ID = pa.dictionary(pa.int32(), pa.string())  # as exact as text, and nearly as fast as numbers
 
@@ -180,6 +181,8 @@ def _unsplit(file: TableFile, layout: Layout, roles: Roles) -> SchemaError:
             line = next((line for line, _ in enumerate(rows, start=1) if rows.line_num > line), 0)
         except csv.Error as error:
             line, reason = rows.line_num, str(error)
+        if rows.line_num <= layout.n_skipped:  # pyarrow wants an end of the last line of a header
+            return SchemaError(f"{file}: has a header and no rows. Name a file with rows.")
     problem = f"{file}, line {line}: {reason}. Correct the line"
     if roles.setting in ("dataset.{}={}", "split.{}={}") and not _has_quoted(file, layout):
         word = roles.setting.format("quotes", "false")
@@ -215,25 +218,57 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
             f"({words('separator', 'TEXT')}){'' if roles.of_lists else users}."
         )
     file.limits.check("columns", len(rows[0]), file)
-    header = roles.has_header(rows, file, separator, how.header)
-    names = rows[0] if header else [*map(str, range(len(rows[0])))]
-    below = rows[1:] if header else rows
-    samples = [[row[at] for row in below if len(row) > at and row[at].strip()] for at in range(len(names))]
-    columns = roles.columns(
-        names,
-        str(file) if header else f"{file}, line {n_blank + 1} {line} (no header)",
-        {at for at, cells in enumerate(samples) if cells and are_flags(map(str.strip, cells))},
-        header=header,
-    )
+    try:
+        header = roles.has_header(rows, file, separator, how.header)
+        names = rows[0] if header else [*map(str, range(len(rows[0])))]
+        samples = _samples(rows[1:] if header else rows, len(names))
+        columns = roles.columns(
+            names,
+            str(file) if header else f"{file}, line {n_blank + 1} {line} (no header)",
+            {at for at, cells in enumerate(samples) if cells and are_flags(cells)},
+            header=header,
+        )
+    except ColumnsError as error:
+        raise _without_pairs(error, file, roles, rows, separator) from error
     time = columns.positions.get("time")
-    dates = time is not None and not all(cell.strip().isdecimal() for cell in samples[time])
+    dates = time is not None and not all(cell.isdecimal() for cell in samples[time])
     return Layout(columns, separator, n_blank + header, quotes, dates)
+
+
+def _samples(rows: Sequence[Sequence[str]], n_columns: int) -> list[list[str]]:
+    """Return the cells of each column that are not blank."""
+    return [[row[at].strip() for row in rows if len(row) > at and row[at].strip()] for at in range(n_columns)]
+
+
+def _without_pairs(
+    error: ColumnsError, file: TableFile, roles: Roles, rows: Sequence[Sequence[str]], separator: str
+) -> SchemaError:
+    """Return the error of a header alone, or of a matrix of users and items, else the one that was raised."""
+    first, below = rows[0], rows[error.header :]
+    if len(rows) == 1 and any(map(roles.is_name, first)) and not any(map(is_value, first)):
+        return SchemaError(f"{file}: has a header and no rows. Name a file with rows.")
+    texts = [at for at, cells in enumerate(_samples(below, len(first))) if not are_flags(cells)]
+    users = roles.positions(first, header=True)[0].get("user") if error.header else None
+    index = texts[0] if texts else 0 if error.header and not first[0] else users
+    if roles.of_lists or "item" not in error.choices or len(first) < _MATRIX or {*texts} - {index}:
+        return error
+    options = f"index_col={index}, dtype={{{index}: str}}" if index is not None else "index_col=False"
+    options += ", header=None" * (not error.header)
+    melted = 't.melt(ignore_index=False, var_name="item", value_name="rating").reset_index(names="user")'
+    words = rewriting(file, separator, options, f'{melted}.query("rating != 0").dropna()')
+    columns = " ".join(roles.option.format(role, "COLUMN") for role in error.choices)
+    return SchemaError(
+        f"{file}: seems to have a row for each user and a column of numbers for each item. A row is to be "
+        f"one user and one item{words and f'; this writes such rows, without empty cells and 0: {words}'}. "
+        f"If it has, name the columns: {columns}."
+    )
 
 
 def _first_lines(file: TableFile) -> tuple[int, list[str]]:
     """Return how many blank lines a file begins with, and the first lines behind them."""
     with file.open() as stream:
-        lines = io.TextIOWrapper(stream, "utf-8-sig", newline="\n").readlines(_SAMPLE)
+        text = io.TextIOWrapper(stream, "utf-8-sig", newline="\n")
+        lines = [*text.readlines(_SAMPLE), text.readline()]  # a header may be longer than the sample
     for number, line in enumerate(lines):
         if line.strip():
             below = [row[:_SAMPLE].rstrip("\r\n") for row in lines[number + 1 : number + _SAMPLE_ROWS]]

@@ -107,6 +107,14 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
         for name in rows.column_names
         if name not in {*roles, *open_columns} and not _ROW_NUMBERS.fullmatch(name)
     ]
+    is_readable = asked or isinstance(loaded, Dataset)  # else the error says what to do
+    return _show_unused(source, rows, roles, unused, prefix) if is_readable else []
+
+
+def _show_unused(
+    source: Table, rows: "pa.Table", roles: Mapping[str, str], unused: Sequence[str], prefix: str
+) -> list[str]:
+    """Print what unused columns can be; return words for likely times and ratings."""
     usable = {"time": source.time is None, "rating": source.weights is None and source.rating is None}
     likely = list[str]()
     for role, use in (("time", "times"), ("rating", "ratings, if they say how much an item is liked")):
@@ -114,7 +122,7 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
         if usable[role] and role not in roles.values() and fitting:
             words = [setting_word(f"dataset.{role}", name.removeprefix(prefix)) for name in fitting[:3]]
             say(f"unused   {listed(fitting, most=3)}: can be {use}: {' or '.join(words)}")
-            is_sure = role == "time" or (not header and _is_scale(rows[fitting[0]].to_pylist()))
+            is_sure = role == "time" or (prefix and _is_scale(rows[fitting[0]].to_pylist()))
             likely += words if is_sure and len(words) == 1 else []
     for name in unused:
         values = _kinds(rows, name, [other for other, role in roles.items() if role in ("user", "item")])
@@ -247,7 +255,7 @@ def _columns(rows: "pa.Table", roles: Mapping[str, str], open_columns: Sequence[
         for name, column in zip(rows.column_names, cells, strict=True)
     ]
     table.sort(key=lambda row: row[1] == "not used")
-    more = f"{len(table) - _COLUMNS:,} more columns are not used" if len(table) > _COLUMNS else ""
+    more = f"and {quantity(len(table) - _COLUMNS, 'more column')}" if len(table) > _COLUMNS else ""
     header = ("column", "role", "first rows")
     return TableBlock("", header, tuple(table[:_COLUMNS]), words=header[1:], note=more)
 
