@@ -18,6 +18,7 @@ from omegaconf.errors import (
 )
 
 from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
+from recgauge.files.columns import LOOK
 from recgauge.runs.settings import use_of
 from recgauge.runs.targets import TARGET, installed_options
 from recgauge.sweeps.places import conf_folder
@@ -101,7 +102,8 @@ def _explain(error: Exception, model: str) -> str:
         reason = f"{type(cause).__name__} {said(cause)}"
     subject = getattr(error, "full_key", None) or "settings"
     if isinstance(error, MissingMandatoryValue):
-        return f"{subject} has no value, and must have one: add {subject}=VALUE."
+        look = f" {LOOK}" * (subject == "dataset.path")
+        return f"{subject} has no value, and must have one: add {subject}=VALUE.{look}"
     if cause is not error:
         subject = first.removeprefix("Error merging override ")
     if expected := next((text for words, text in _TYPES.items() if words in reason), ""):
@@ -165,7 +167,10 @@ def _explain_option(error: MissingConfigException) -> str:
 
         reason = f"there is no such suite or metric. {explain_metric(option, options)} Suites"
     else:
-        reason = f"{group} has no such option. {did_you_mean(option, options)}Options"
+        titles = {file.stem: " ".join(first_comment(file)[:1]).lower() for file in option_files(group)}
+        of_word = [name for name, title in titles.items() if option.lower() in title.split()][:3]
+        likely = f"Did you mean {' or '.join(of_word)}? " if of_word else did_you_mean(option, options)
+        reason = f"{group} has no such option. {likely}Options"
     return f"{group}={option}: {reason}: {', '.join(options)}. {_REMEDIES.get(group, '')}".rstrip()
 
 

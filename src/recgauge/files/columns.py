@@ -63,6 +63,7 @@ LISTED = ("items itemids recommendations list",)
 LISTED_SCORES = ("scores",)
 """Of a column beside lists, which is refused."""
 
+LOOK = "`recgauge data look FILE` shows what each column of a file is taken for."
 _ATOMIC = re.compile(r":(token|float)(_seq)?$")  # RecBole's types of columns
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 LATEST = 4_102_444_800  # the year 2100
@@ -204,13 +205,13 @@ class Roles:
         *,
         header: bool,
     ) -> SchemaError:
-        hints = {did_you_mean(str(self.choices.get(role) or ""), map(bare, names)) for role in problems}
-        text = f"{location}: {'; '.join(problems.values())}. {''.join(sorted(hints))}The columns are: "
+        hints = [did_you_mean(str(self.choices.get(role) or ""), map(bare, names)) for role in problems]
+        text = f"{location}: {'; '.join(problems.values())}. {''.join(dict.fromkeys(hints))}The columns are: "
         text += f"{listed(names)}. Choose with {self._words([*problems])}."
         if any(self.choices.get(role) is not None for role in problems):
             return SchemaError(text)  # a choice is wrong
         rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())
-        return ColumnsError(text, dict(zip(problems, rest, strict=False)), header=header)
+        return ColumnsError(text + self._look, dict(zip(problems, rest, strict=False)), header=header)
 
     def positions(self, names: Sequence[str], *, header: bool) -> tuple[dict[Role, int], dict[Role, str]]:
         """Return the position of each role's column, and what is wrong with others."""
@@ -298,7 +299,7 @@ class Roles:
         examples = zip(_PAIR, map(bare, first) if is_header else places, strict=False)
         raise ColumnsError(
             f"{file}: the first row does not name the user and the item as usual. Say which columns they "
-            f"are: {words}. It begins: {begin}.",
+            f"are: {words}. It begins: {begin}.{self._look}",
             {role: column for role, column in examples if self.choices.get(role) is None},
             header=is_header,
         )
@@ -337,6 +338,10 @@ class Roles:
             [at for at, name in enumerate(plain) if name in g.split()] for g in self.names.get(role, ())
         )
         return next(filter(None, groups), [])
+
+    @property
+    def _look(self) -> str:
+        return f" {LOOK}" if self.setting.startswith("dataset.") else ""
 
     def _words(self, roles: Sequence[Role]) -> str:
         """Return what to type to choose columns."""

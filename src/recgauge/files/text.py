@@ -229,7 +229,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
             header=header,
         )
     except ColumnsError as error:
-        raise _without_pairs(error, file, roles, rows, separator) from error
+        raise _without_pairs(error, file, roles, rows, separator) from None
     time = columns.positions.get("time")
     dates = time is not None and not all(cell.isdecimal() for cell in samples[time])
     return Layout(columns, separator, n_blank + header, quotes, dates)

@@ -20,7 +20,7 @@ from recgauge.cli.commands.cli import main
         (["-m", "model=svd,ease"], "Write recgauge run -m model=svd,ease."),
         (["model=svd"], "Write recgauge run model=svd."),
         (["--uri", "x"], "--uri: a command comes first. Commands: run, "),
-        (["help", "comapre"], "comapre: there is no such command. Did you mean compare?"),
+        (["data", "lok"], "lok: there is no such command. Did you mean look? Commands: list, "),
         (["evaluate", "--run", "a.csv", "--test", "b.csv"], "there is no option --test; needed: --truth."),
         (["compare", "--metrisc", "ndcg"], "there is no option --metrisc; nearest: --metrics."),
     ],

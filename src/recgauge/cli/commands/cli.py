@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from recgauge._version import __version__
-from recgauge.errors import ConfigError, did_you_mean, nearest
+from recgauge.errors import ConfigError, did_you_mean, listed, nearest
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.messages import explain_error, print_error
@@ -67,6 +67,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Refuse an option that does not exist before one that is missing: it may be a wrong name of that."""
+        actions = self.get_default("actions")
+        if actions and args and not args[0].startswith("-") and args[0] not in actions:
+            hint = did_you_mean(args[0], actions)
+            self.error(f"{args[0]}: there is no such command. {hint}Commands: {listed(actions)}")
         names = self.get_default("option_names")
         words = takewhile("--".__ne__, args or () if names else ())
         typed = [word.partition("=")[0] for word in words if word.startswith("--") and " " not in word]

@@ -63,6 +63,7 @@ def add_data_options(parser: ArgumentParser) -> None:
         if action in _EXAMPLES:
             command.epilog = f"example: recgauge data {action} {_EXAMPLES[action]}"
         command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
+        parser.set_defaults(actions=[*commands.choices])
         if action == "card":
             out = "write data_card.md and figures, too"
             command.add_argument("--out", metavar="FOLDER", type=Path, help=out)
