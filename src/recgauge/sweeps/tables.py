@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from textwrap import shorten
 
 from recgauge.comparison.run_groups import Best, RunGroup, best_values, group, has_rivals, headline_keys
 from recgauge.errors import listed
@@ -39,6 +40,7 @@ STATUSES: dict[Status, str] = {
     "failed": "bad",
 }
 """How a job can end, each with its look."""
+_SHORT = 120  # characters of a reason below the table
 _MOST_NAMED = 4  # folders of runs that are not tracked
 
 IN_A_LINE = 7  # numbers in the line of a job; its table and files have all
@@ -50,7 +52,7 @@ def sweep_blocks(jobs: Sequence[JobOutcome], notes: Sequence[str] = ()) -> list[
     groups = group_jobs(jobs)
     best = [BEST] if has_rivals([run_group for run_group, _ in groups]) else []
     facts = [*best, *tied_lines(records), *coverage_lines(records)]
-    texts = [*tuned_lines(jobs), *facts, *reason_lines(jobs), *notes]
+    texts = [*tuned_lines(jobs), *facts, *reason_lines(jobs, most=_SHORT), *notes]
     few = dict.fromkeys(users_words(record) for _, record in records if few_evaluated(record))
     heading = ", ".join([tally(jobs), *list(few)[:1]])
     return [
@@ -85,13 +87,15 @@ def tally(jobs: Sequence[JobOutcome]) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in words)
 
 
-def reason_lines(jobs: Sequence[JobOutcome]) -> list[str]:
-    """Return why jobs are not simply done; jobs with the same reason share a line."""
+def reason_lines(jobs: Sequence[JobOutcome], *, most: int | None = None) -> list[str]:
+    """Return why jobs are not simply done, in `most` characters; jobs with the same reason share a line."""
     alike: dict[tuple[str, str], list[JobOutcome]] = {}
     for job in jobs:
         if job.reason is not None:
             # what data are missing, and where they were looked for, was printed before the first job
             reason = f"{job.short_reason} See above." if job.status == "no data" else job.reason
+            if job.status == "failed" and most:  # printed when the first of them ended
+                reason = shorten(reason, most, placeholder=" ... See above.")
             alike.setdefault((job.status, reason), []).append(job)
     reasons = []
     for (status, reason), own in alike.items():
