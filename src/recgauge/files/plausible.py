@@ -29,6 +29,7 @@ _DATE = re.compile(
     r"|(19|20)[0-9]{2}-[01][0-9]"
 )
 _ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+[0-9]{2}")  # 9.78004E+12, as Excel writes them
+_PART = re.compile("split|fold|partition", re.IGNORECASE)
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
 _SAMPLE = 1_000  # ids that tell whether all are dates
 _YEAR = 365 * 86_400
@@ -184,16 +185,21 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     counting = [text for text in sorted(texts) if text.lower() not in _NOT]
     words_for: dict[str, str] = {}
     is_number = all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts)
-    is_count = is_number and len(texts) > 2 and not roles.is_label(label)
+    is_part = of_data and roles.is_label(label) and bool(_PART.search(label))
+    is_count = is_part or (is_number and len(texts) > 2 and not roles.is_label(label))
+    if is_part:
+        parts = f"{_listing(roles, 'unused', label)} split=published split.test=FILE"
+        words_for["to keep its parts, with the test rows also in a file of their own"] = parts
+        words_for["to keep some of the rows"] = where_words(label)
     if of_data and not is_count:
         if len(texts) > 1 and len(counting) in (0, len(texts)):  # only the user knows which
             elements = "VALUE"
         else:
             elements = ",".join(map(_element, (counting or texts)[:_SHOWN]))
         words_for["to keep the rows that count"] = where_words(label, elements)
-    if of_data and not is_number and len(texts) > 1 and "rating" not in rows.labels:
+    if of_data and not (is_part or is_number) and len(texts) > 1 and "rating" not in rows.labels:
         words_for["to weigh the kinds, with a number for each VALUE"] = weights_words(label, sorted(texts))
-    if is_number and "rating" not in rows.labels and "rating" in roles.names and roles.option:
+    if is_number and not is_part and "rating" not in rows.labels and "rating" in roles.names and roles.option:
         # every row of a rating is one of training, and without a threshold counts in the test rows
         least = f" dataset.relevant_from={min(counting, key=float)}" if of_data and counting else ""
         words_for["as a rating or grade"] = _choice(roles, "rating", label) + least
@@ -207,7 +213,7 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
         f"{remedy}; to leave the column unused: {unused}.",
         label,
-        # a column of several numbers is rather a size or a count than a mark
+        # a column of several numbers is rather a size or a count than a mark; parts are split anew
         [unused, *words_for.values()] if is_count else [*words_for.values(), unused],
     )
 

@@ -257,6 +257,7 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
     write("shop.csv", "kunde;artikel;Likes it;Since\na;x;4;2020-01-01\nb;y;5;2020-01-02\n")
     write("bare.csv", "a,x,4\nb,y,5\n")
     write("log.csv", "user,item,how,land\na,x,seen,DE\na,x,bought,DE\nb,x,seen,FR\n")
+    write("parts.csv", "user,item,fold\na,x,0\nb,y,1\nb,z,2\n")
     write("case.csv", "user,item\na,x\nA,y\n")
     frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
     frame.to_parquet(tmp_path / "shop.parquet")
@@ -268,6 +269,8 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
         (["log.csv"], "filters.where.column=how"),
         (["log.csv", "filters=[duplicates]"], "filtered 2 rows"),
         (["log.csv", "dataset.event=how", "dataset.weights={seen: 1, bought: 2}"], "duplicates.policy=max\n"),
+        (["parts.csv"], "command  recgauge run -m model=popularity,item_knn,svd dataset=table"),
+        (["parts.csv"], "'dataset.unused=[fold]' split=published split.test=FILE; "),
         (["case.csv"], "1 of 2 users differ from others in spelling alone"),
     ):
         code, out, err = command("data", "look", tmp_path / words[0], *words[1:])
