@@ -1,5 +1,6 @@
 """Contents that are hardly what was meant: they are refused with what to type, unless the user says so."""
 
+import json
 import re
 import shlex
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.cells import is_yyyymmdd, numbers_of
 from recgauge.files.columns import TRUTHS, Role, Roles, are_flags, bare, is_date
 from recgauge.files.ids import Ids
-from recgauge.files.rows import Rows
+from recgauge.files.rows import Rows, rewriting
 from recgauge.files.stored import StoredTable, plain_type
 from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import LongArray, shown
@@ -60,13 +61,22 @@ def check_plausible(rows: Rows, roles: Roles) -> None:
 def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     counts = np.bincount(ids.codes, minlength=len(ids.distinct))
     used = np.flatnonzero(counts)
-    if all(looks_dated(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
+    texts = [str(cell) for cell in ids.distinct[used[:_SAMPLE]].tolist()]
+    if all(map(looks_dated, texts)):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
-    floats = [code for code in used[:_SAMPLE].tolist() if _ROUNDED.fullmatch(str(ids.distinct[code]))]
-    if floats:
-        reason = f"the {role} {shown(str(ids.distinct[floats[0]]))} is a long number that a program rounded"
+    if all(text.startswith("{") for text in texts):
+        words = f"Take one field of each, such as: jq -c '.{rows.labels[role]} |= .id' FILE > NEW"
+        raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are objects", words)
+    cells = [cell.strip() for text in texts for cell in re.split("[,;|]", text)]
+    if role == "item" and len(cells) > 2 * max(len(texts), len({*cells})):
+        sign, label = max(",;|", key="".join(texts).count), json.dumps(rows.labels[role], ensure_ascii=False)
+        words = rewriting(rows, f't[{label}] = t[{label}].str.split("{sign}"); t = t.explode({label})')
+        words = f"Write a row for each item{words and f', as this does: {words}'}"
+        raise _refusal(rows, roles, role, _FIRST, "the items are lists", words)
+    if floats := [at for at, text in enumerate(texts) if _ROUNDED.fullmatch(text)]:
+        reason = f"the {role} {shown(texts[floats[0]])} is a long number that a program rounded"
         words = "Write the file again with these ids as text"
-        raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == floats[0]), reason, words)
+        raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == used[floats[0]]), reason, words)
     n_rows, top = len(ids.codes), used[np.argsort(counts[used])[-100:]][::-1]
     text_of = {int(code): str(ids.distinct[code]).strip() for code in top}
     many = [code for code in text_of if counts[code] > max(_SHARE * n_rows, 1)]

@@ -67,7 +67,7 @@ class Rows:
     unit: str = "line"  # "row" where rows and lines differ, in a folder that of all files
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
-    separator: str = ""  # of the columns of text
+    separator: str = ""  # of the columns of text with a header
     unused: tuple[str, ...] = ()  # columns in no role
     further: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)  # columns to be looked at, or kept
     problems: tuple[Problem, ...] = ()  # of rows that cannot be split into columns, or are bad
@@ -256,19 +256,19 @@ def _passing(
 
 def _hint(rows: Rows, role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
     """Return how to say what a number or date means that is written as elsewhere."""
-    words = " or ".join(answers)
+    words, column = " or ".join(answers), f"t[{json.dumps(rows.labels[role], ensure_ascii=False)}]"
     if role in NUMBERS and re.search(f"[0-9][{_SIGNS}][0-9]", str(cell)):
         text = f"write numbers as 1234{roles.cells.decimal}5, without thousands signs"
         sign, example = _thousands(rows.cells[role], roles.cells.decimal)
-        if sign and (removed := _rewriting(rows, role, f'{{}}.str.replace("{sign}", "")')):
+        if sign and (removed := rewriting(rows, f'{column} = {column}.str.replace("{sign}", "")')):
             text += f", which this takes out of {example}: {removed}"
             if example.count(",") == 1 and "." not in example and roles.cells.decimal == ".":
-                words = f"{_comma(roles)} if that is its decimal sign"
+                words = f"{roles.setting.format('decimal', _COMMA)} if that is its decimal sign"
         return f" ({text}{words and f', or say {words}'})"
     if role == "rating" and (found := re.search("[★⭐]|[0-9]", str(cell))):
-        number = '{}.str.extract("([0-9]+[.,]?[0-9]*)")'
-        stars = '{0}.str.count("[★⭐]") + {0}.str.count("½") / 2'
-        words = _rewriting(rows, role, number if found[0].isdigit() else stars)
+        stars = f'{column} = {column}.str.count("[★⭐]") + {column}.str.count("½") / 2'
+        number = f'{column} = {column}.str.extract("([0-9]+[.,]?[0-9]*)")'
+        words = rewriting(rows, number if found[0].isdigit() else stars)
         return words and f" (write the number alone, as this does: {words})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
         if roles.cells.time_format is not None and not words:
@@ -279,17 +279,11 @@ def _hint(rows: Rows, role: Role, cell: Any, roles: Roles, answers: Sequence[str
     return ""
 
 
-def _comma(roles: Roles) -> str:
-    """Return what to type for numbers with a decimal comma."""
-    word = roles.setting.format("decimal", _COMMA)
-    return word if word.startswith("--") else shlex.quote(word)
-
-
 def _thousands(column: pa.ChunkedArray, decimal: str) -> tuple[str, str]:
     """Return the sign between thousands and a number that has it; empty where all may be decimals."""
     import pyarrow.compute as pc
 
-    texts = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+    texts = (column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column).unique()
     cells = texts.filter(pc.match_substring_regex(texts, f"[0-9][{_SIGNS}]")).to_pylist()
     grouped = [cell for cell in cells if re.fullmatch(_GROUPED, cell.strip())]
     for cell in grouped:
@@ -299,28 +293,20 @@ def _thousands(column: pa.ChunkedArray, decimal: str) -> tuple[str, str]:
     return "", ""
 
 
-def _rewriting(rows: Rows, role: Role, change: str) -> str:
-    """Return a shell's command that changes a column of a text file with a header; empty for others."""
-    if rows.header != "header":
-        return ""
-    label = json.dumps(rows.labels[role], ensure_ascii=False)
-    changed = f"t[{label}] = {change.format(f't[{label}]')}; t"
-    return rewriting(rows.file, rows.separator, "dtype=str, keep_default_na=False", changed)
+def rewriting(table: Rows | TableFile, change: str, options: str = "", separator: str = "") -> str:
+    """Return a shell's command that writes text with a header again, after a change of the frame `t`.
 
-
-def rewriting(file: Source, separator: str, options: str, changed: str) -> str:
-    """Return a shell's command that reads a file of text as the frame `t` and writes what it is `changed` to.
-
-    Empty for a member of an archive, and for separators that are no single sign.
+    Empty where pandas would read something else: a member of an archive, or columns without names.
     """
+    file, separator = (table.file, table.separator) if isinstance(table, Rows) else (table, separator)
     if not isinstance(file, TableFile) or file.member or len(separator) != 1:
         return ""
     new = file.path.with_name(f"{file.plain_name.partition('.')[0]}_new.csv")
     path, target = (json.dumps(str(text), ensure_ascii=False) for text in (file.path, new))
     form = f", sep={json.dumps(separator)}" * (separator != ",")
     form += f', encoding="{file.encoding}"' * (file.encoding != "utf-8")
-    code = f"t = pandas.read_csv({path}{form}, {options}); {changed}.to_csv({target}, index=False)"
-    return f"python -c {shlex.quote(f'import pandas; {code}')}"
+    read = f"pandas.read_csv({path}{form}, {options or 'dtype=str, keep_default_na=False'})"
+    return f"python -c {shlex.quote(f'import pandas; t = {read}; {change}; t.to_csv({target}, index=False)')}"
 
 
 def _answers(role: Role, column: pa.ChunkedArray, roles: Roles) -> list[str]:
@@ -329,7 +315,9 @@ def _answers(role: Role, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     if role in NUMBERS and roles.cells.decimal == "." and roles.setting in ("--{} {}", "dataset.{}={}"):
         cells = replace(roles.cells, decimal=",")
         more = np.isfinite(numbers_of(column, cells)).sum() > np.isfinite(numbers_of(column)).sum()
-        return [_comma(roles)] * bool(more and not _thousands(column, ".")[0])
+        answer = word("decimal", _COMMA)
+        answer = answer if answer.startswith("--") else shlex.quote(answer)
+        return [answer] * bool(more and not _thousands(column, ".")[0])
     if role != "time" or not roles.setting.startswith(("dataset.", "split.")):
         return []
     dates = column.take(pa.array(range(0, len(column), len(column) // _SAMPLE + 1)))

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import ColumnsError, QuestionError, SchemaError
-from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
+from recgauge.files.columns import ITEMS, USERS, Columns, Role, Roles, are_flags, is_usual, is_value
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import NUMBERS, Lines, Rows, broken_rows, rewriting
@@ -24,6 +24,7 @@ _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyar
 _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is laid out
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
+_TITLE = 20  # lines that may hold a title above the header
 _MATRIX = 7  # columns that may be a user and the items of a matrix
 _IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
 _ID = pa.dictionary(pa.int32(), pa.string())  # as exact as text, and nearly as fast as numbers
@@ -129,7 +130,11 @@ def _rows(file: TableFile, layout: Layout, cells: pa.Table, lines: Lines, **more
     sign = {"\t": "tab", "": "blanks"}.get(layout.separator, repr(layout.separator))
     header = "header" if layout.columns.header else "no header"
     columns = [cells.column(str(at)) for at in layout.columns.used]
-    words = {"header": header, "layout": f"separator {sign}", "separator": layout.separator}
+    words = {
+        "header": header,
+        "layout": f"separator {sign}",
+        "separator": layout.separator * layout.columns.header,
+    }
     return Rows.of(file, layout.columns, columns, lines, **words, **more)
 
 
@@ -201,6 +206,13 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     """Return the layout of a text file."""
     n_blank, lines = _first_lines(file)
     line = shown(lines[0][:200])
+    headers = [at for at, text in enumerate(lines[:_TITLE], n_blank + 1) if _names_pair(text)]
+    takes_usual = roles.names and not roles.of_lists and roles.choices.get("user") is None
+    if takes_usual and headers[:1] > [n_blank + 1]:
+        raise SchemaError(
+            f"{file}: the header seems to be line {headers[0]}, below others. Write the file from there: "
+            f"tail -n +{headers[0]} FILE > NEW."
+        )
     separator = _separator_of(lines[0]) if how.separator is None else how.separator
     quotes = bool(separator) and (_has_quotes(lines[0], separator) if how.quotes is None else how.quotes)
     try:
@@ -213,9 +225,10 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     if roles.names and (len(rows[0]) == 1 or not (separator or roles.of_lists)):
         words = roles.setting.format
         users = f", or that each line is a user followed by items ({words('format', 'user_lines')})"
+        blanks = "; tr -s ' ' , < FILE > NEW makes commas of blanks" * ("  " in lines[0])
         raise SchemaError(
             f"{file}: cannot tell what separates the fields of its first line {line}. Say it "
-            f"({words('separator', 'TEXT')}){'' if roles.of_lists else users}."
+            f"({words('separator', 'TEXT')}){blanks}{'' if roles.of_lists else users}."
         )
     file.limits.check("columns", len(rows[0]), file)
     try:
@@ -233,6 +246,12 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     time = columns.positions.get("time")
     dates = time is not None and not all(cell.isdecimal() for cell in samples[time])
     return Layout(columns, separator, n_blank + header, quotes, dates)
+
+
+def _names_pair(line: str) -> bool:
+    """Whether a line has usual names of the user and of the item, as a header has."""
+    cells = [cell.strip(' "') for cell in line.split(_separator_of(line) or None)]
+    return all(any(is_usual(cell, names) for cell in cells) for names in (USERS, ITEMS))
 
 
 def _samples(rows: Sequence[Sequence[str]], n_columns: int) -> list[list[str]]:
@@ -255,7 +274,7 @@ def _without_pairs(
     options = f"index_col={index}, dtype={{{index}: str}}" if index is not None else "index_col=False"
     options += ", header=None" * (not error.header)
     melted = 't.melt(ignore_index=False, var_name="item", value_name="rating").reset_index(names="user")'
-    words = rewriting(file, separator, options, f'{melted}.query("rating != 0").dropna()')
+    words = rewriting(file, f't = {melted}.query("rating != 0").dropna()', options, separator)
     columns = " ".join(roles.option.format(role, "COLUMN") for role in error.choices)
     return SchemaError(
         f"{file}: seems to have a row for each user and a column of numbers for each item. A row is to be "

@@ -82,7 +82,10 @@ def test_a_damaged_archive_fails_verification(cache, data, mirror):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["card", "movielens"], "dataset=movielens: dataset has no such option. Did you mean ml_100k or ml_10m"),
+        (
+            ["card", "movielens"],
+            "dataset=movielens: dataset has no such option. Did you mean ml_100k or ml_10m",
+        ),
         (["fetch", "ml_5m"], "ml_5m: there is no such data set. Did you mean ml_25m?"),
         (["fetch", "ml_100k"], "not tried, since offline is set"),
         (["card", "table"], "dataset.path has no value"),
