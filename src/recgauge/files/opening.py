@@ -297,10 +297,11 @@ def _member(path: Path, usual: TableFile) -> str | None:
     names = [name for name in members if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)]
     chosen = usual.member if usual.member is not None or len(names) != 1 else names[0]
     if chosen is None or names.count(chosen) != 1:
-        raise SchemaError(
-            f"{path}: {usual.group}.member must name one file in it, got {usual.member!r}; it has "
-            f"{listed(names) or 'no file of rows'}."
-        )
+        text = f"{path}: {usual.group}.member must name one file in it, got {usual.member!r}; it has "
+        if names and usual.member is None:
+            words = f"'{usual.group}.member=\"{names[0]}\"'"
+            raise QuestionError(f"{text}{listed(names)}. Such as: {words}.", answers=[words])
+        raise SchemaError(f"{text}{listed(names) or 'no file of rows'}.")
     return chosen
 
 
