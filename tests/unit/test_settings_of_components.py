@@ -19,12 +19,13 @@ class Mine(UserMetric):
     weight: Positive = 1.0
     side: Literal["left", "right"] = "left"
     limit: Positive | None = None
+    size: int = 1
 
     def per_user(self, judged, k):
         raise NotImplementedError
 
 
-@pytest.mark.parametrize("wrong", [{"weight": 0}, {"side": "top"}, {"limit": -1}, {"weight": "much"}])
+@pytest.mark.parametrize("wrong", [{"weight": 0}, {"side": "top"}, {"limit": -1}, {"size": "abc"}])
 def test_a_wrong_setting_is_refused_by_its_name(wrong):
     with pytest.raises(ConfigError, match=f"Mine: {next(iter(wrong))} must be"):
         Mine(**wrong)

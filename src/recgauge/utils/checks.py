@@ -77,20 +77,17 @@ PositiveShare = Annotated[float, Within(0.0, 1.0, low_open=True)]
 
 
 class Checked:
-    """A dataclass whose settings are checked by their annotations, such as `Count`, Literals and bool."""
+    """A dataclass whose settings are checked by their annotations: numbers, `Count`, Literals and bool."""
 
     def __post_init__(self) -> None:
         kinds = _annotations(type(self))
         for setting in fields(self):  # type: ignore[arg-type] # of a dataclass
             value, kind = getattr(self, setting.name), kinds.get(setting.name, setting.type)
-            options = get_args(kind)
-            if NoneType not in options:
+            if NoneType in (options := get_args(kind)):
+                kind = options[0] if len(options) == 2 else None
+            if value is not None or NoneType not in options:
                 checked = _checked(f"{type(self).__name__}: {setting.name}", value, kind)
-            elif value is not None:
-                checked = _checked(f"{type(self).__name__}: {setting.name}", value, options[0])
-            else:
-                continue
-            object.__setattr__(self, setting.name, checked)
+                object.__setattr__(self, setting.name, checked)
 
 
 def _annotations(owner: type[Any]) -> dict[str, Any]:
@@ -118,6 +115,9 @@ def _checked(subject: str, value: Any, kind: Any) -> Any:
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{subject} must be names and values, such as {{k: 20}}; got {value!r}.")
             return dict(value)
+    numbers = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
+    if kind in (int, float) and (isinstance(value, bool) or not isinstance(value, numbers)):
+        raise ConfigError(f"{subject} must be a {'whole ' * (kind is int)}number, got {value!r}.")
     return check_bool(subject, value) if kind is bool else value
 
 
