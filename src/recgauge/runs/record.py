@@ -335,16 +335,14 @@ class RunRecord:
 
     @property
     def search_remarks(self) -> list[str]:
-        """What to know of the chosen settings: whether they are the model's own, which are at an edge."""
+        """What to know of the chosen settings: that they are the model's own, or which are at an edge."""
         if self.search is None:
             return []
         chosen = self.search.chosen
-        won = ["the defaults won"] if self.search.own_first and chosen.number == 0 else []
-        ends = [
-            edge(name, each, chosen.settings[name], self.names["model"])
-            for name, each in self.search_space.items()
-        ]
-        return won + [text for text in ends if text]
+        if self.search.own_first and chosen.number == 0:
+            return ["the defaults won"]
+        space, model = self.search_space.items(), self.names["model"]
+        return [text for name, each in space if (text := edge(name, each, chosen.settings[name], model))]
 
     @property
     def importances(self) -> dict[str, float]:

@@ -175,12 +175,12 @@ def test_a_tuned_run_is_named_by_its_search_and_not_by_what_it_lacks():
     assert sorted(names) == ["svd", "svd tuned"]
 
 
-def test_a_search_is_told_with_what_to_know_of_its_choice():
+def test_the_edge_of_a_range_is_told_unless_the_defaults_won():
     tuned = tuned_record(size=8)
     tuned = replace(tuned, settings=tuned.settings | {"search": {"size": {"low": 1, "high": 8}}})
-    assert (
-        "; the defaults won; size at the edge of its range, 1 to 8: raise search.svd.size.high" in tuned.tuned
-    )
+    assert tuned.search_remarks == ["the defaults won"]
+    other = replace(tuned, search=replace(tuned.search, own_first=False))
+    assert other.search_remarks == ["size at the edge of its range, 1 to 8: raise search.svd.size.high"]
 
 
 def test_data_sets_are_compared_apart_and_tuned_runs_marked(pair, tmp_path, capsys):
