@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,14 @@ from recgauge.search.space import value_of
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
-_DASHED = re.compile(r"--?(?!(?:cd|cfg|multirun|resolve|version|help)=)([\w./@+~]{2,}=.*)", re.DOTALL)
+_NO_DASHES = "settings have no dashes: write {0}"
+_TYPOS = {
+    r"--?(?!(?:cd|cfg|multirun|resolve|version|help)=)([\w./@+~]{2,}=.*)": f"{_NO_DASHES}.",
+    r"-(m\w+)": f"{_NO_DASHES}=VALUE.",
+    r"(-m|--multirun)=(.*=.*)": "write {0} {1}.",
+    r"(-m|--multirun)=.*": "write {0} {likely}.",
+}
+"""Words with dashes that are no options, and what is to be typed instead."""
 _SEPARATOR = re.compile(r"=([,;|:\s]+)\Z")
 _PART = re.compile(
     r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\$\{[^}]*\}|[^][{}(),:='"\\\s]+(?: +[^][{}(),:='"\\\s]+)*"""
@@ -167,15 +175,10 @@ def _parser() -> ArgumentParser:
 
 def _taken_apart(words: Sequence[str]) -> tuple[Namespace, list[str]]:
     """Return the options and settings of a command line, and options that do not exist."""
-    for word in words:
-        if dashed := _DASHED.fullmatch(word):
-            raise ConfigError(f"{word}: settings have no dashes: write {dashed[1]}.")
-        if re.fullmatch(r"-m\w+", word):
-            raise ConfigError(f"{word}: settings have no dashes: write {word[1:]}=VALUE.")
-        if word.startswith(("-m=", "--multirun=")):
-            option, _, value = word.partition("=")
-            likely = [value] if "=" in value else [*option_words(value), "GROUP=OPTION,OPTION"]
-            raise ConfigError(f"{word}: write {option} {likely[0]}.")
+    for word, (typo, remedy) in product(words, _TYPOS.items()):
+        if match := re.fullmatch(typo, word, re.DOTALL):
+            likely = [*option_words(word.partition("=")[2]), "GROUP=OPTION,OPTION"][0]
+            raise ConfigError(f"{word}: {remedy.format(*match.groups(), likely=likely)}")
     try:
         return _parser().parse_known_intermixed_args(words)
     except ArgumentError as error:

@@ -14,13 +14,13 @@ from recgauge import metrics
 from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_class, metric_classes
-from recgauge.metrics.names import without_label
+from recgauge.metrics.names import label, without_label
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
-_PRINTED = re.compile(r"(.+?)(?:\(.*\))?(?:(?:@|_at_)([1-9][0-9]*))?")
-"""A metric as it is printed or stored: ``nDCG(gain=linear)@10``, ``ndcg@10``, ``ndcg_at_10``."""
-_JOINED = re.compile(r"(.*?[A-Za-z])(?:_at_|[_-]?)([1-9][0-9]*)")
+_PRINTED = re.compile(r"(.+?)(?:\(.*\))?(?:@([1-9][0-9]*))?")
+"""A metric as it is printed: ``nDCG(gain=linear)@10``, ``ndcg@10``."""
+_JOINED = re.compile(r"(.*?[A-Za-z])[@_-]?([1-9][0-9]*)")
 OTHER_NAMES = {
     "average_precision": "map",
     "average_recall": "mar",
@@ -218,7 +218,7 @@ def meant_metric(printed: str, more: Iterable[str] = ()) -> tuple[str | None, in
     >>> meant_metric("nDCG(gain=linear)@10"), meant_metric("Hit_Rate_at_5"), meant_metric("bag")
     (('ndcg', 10), ('hit_rate', 5), (None, None))
     """
-    match = _PRINTED.fullmatch(printed.strip())
+    match = _PRINTED.fullmatch(label(printed.strip()))
     name, k = (printed, None) if match is None else match.groups()
     metrics = STANDARD.by_name()
     labels: dict[str, str] = {}
@@ -238,7 +238,7 @@ def explain_metric(name: str, more: Iterable[str] = ()) -> str:
     >>> explain_metric("ndcg10")
     'Did you mean ndcg@10? `recgauge conventions standard` lists all metrics.'
     """
-    if (parts := _JOINED.fullmatch(name)) and is_metric_name(metric := without_label(parts[1])):
+    if (parts := _JOINED.fullmatch(label(name))) and is_metric_name(metric := without_label(parts[1])):
         return f"Did you mean {metric}@{parts[2]}? `recgauge conventions standard` lists all metrics."
     names = [*more, *STANDARD.by_name()]
     meant, _ = meant_metric(name, more)

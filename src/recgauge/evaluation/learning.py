@@ -12,7 +12,7 @@ from recgauge.errors import ConfigError, nearest
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import as_key, headline_cutoff, label, without_label
+from recgauge.metrics.names import as_key, headline_cutoff, label, split_key, without_label
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.models.recommend import rows_to_fit
@@ -141,20 +141,20 @@ def watched_metric(
         if not isinstance(metrics[key].metric, RatingMetric):
             key = f"{key}_at_{headline_cutoff(cutoffs)}"
     key = as_key(key if key.partition("@")[0] in metrics else without_label(key))
-    name, _, k = key.rpartition("_at_")
-    of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
+    name, k = split_key(key)
+    of_lists = k in cutoffs
     definition = metrics.get(name if of_lists else key)
     if definition is None or of_lists == isinstance(definition.metric, RatingMetric):
-        known = nearest(name or key, metrics) or next(iter(metrics))
+        known = nearest(name, metrics) or next(iter(metrics))
         remedy = f"Choose {known}"
         if not isinstance(metrics[known].metric, RatingMetric):
             remedy += f"@{headline_cutoff(cutoffs)}"
-            if known == name and k.isdigit():
-                remedy += f", or add cutoffs=[{','.join(map(str, sorted({*cutoffs, int(k)})))}]"
+            if known == name and k is not None:
+                remedy += f", or add cutoffs=[{','.join(map(str, sorted({*cutoffs, k})))}]"
         raise ConfigError(
             f"{label(key)} is not a result of this run. Its metrics are {', '.join(metrics)}. {remedy}."
         )
-    return key, definition, int(k) if of_lists else None
+    return key, definition, k if of_lists else None
 
 
 def fit_watched(

@@ -138,10 +138,10 @@ def metric_label(key: str) -> str:
     >>> metric_label("ndcg_at_10"), metric_label("my_own_at_5"), metric_label("loss")
     ('nDCG@10', 'my_own@5', 'loss')
     """
-    name, _, k = key.rpartition("_at_")
-    metric = metric_class(name or key)
-    written = metric.label if metric is not None else name or key
-    return f"{written}@{k}" if name else written
+    name, k = split_key(key)
+    metric = metric_class(name)
+    written = name if metric is None else metric.label
+    return written if k is None else f"{written}@{k}"
 
 
 def usual_direction(key: str) -> bool | None:

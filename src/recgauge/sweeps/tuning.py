@@ -10,6 +10,7 @@ from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import ConfigError, FitError
 from recgauge.evaluation.learning import EpochPoint, Learning, watched_metric
 from recgauge.experiment import Experiment, prepare, run_experiment
+from recgauge.metrics.names import split_key
 from recgauge.models import EpochModel, RatingPredictor
 from recgauge.runs.environment import read_beside
 from recgauge.runs.record import SearchFacts
@@ -124,7 +125,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
     key, definition, k = watched_metric(search.metric, final.metrics, final.cutoffs, rates=rates)
     alike = replace(
         final,
-        metrics={definition.metric.name if k is None else key.rpartition("_at_")[0]: definition},
+        metrics={definition.metric.name if k is None else split_key(key)[0]: definition},
         cutoffs=final.cutoffs if k is None else (k,),
         evaluate_on="validation",
         fit_on="train",
