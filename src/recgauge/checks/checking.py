@@ -322,7 +322,7 @@ def _of_runs(runs: Sequence[FinishedRun], role: str) -> Side:
     }
     tests = dict.fromkeys(record.split.test.sha256 for record in records)
     return Side(
-        run_group.model,
+        records[0].names["model"],  # a gate takes a tuned model by the same name
         tuple(run_group.values(common, groups)),
         totals,
         run_group.cost,

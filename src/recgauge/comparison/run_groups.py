@@ -42,11 +42,6 @@ class RunGroup:
         return self.runs[0].record.names["dataset"]
 
     @property
-    def model(self) -> str:
-        """The name of the model."""
-        return self.runs[0].record.names["model"]
-
-    @property
     def is_constant(self) -> bool:
         """Whether several runs have equal rows and results, so that the seeds that differ change nothing."""
         first, *rest = ((record.split.parts, record.values()) for record in self.records)

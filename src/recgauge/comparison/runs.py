@@ -53,7 +53,7 @@ def compare_runs(
         by_dataset.setdefault(run_group.dataset, []).append(run_group)
     comparable = {dataset: groups for dataset, groups in by_dataset.items() if len(groups) > 1}
     if not comparable:
-        models = [f"{dataset}: {groups[0].model}" for dataset, groups in by_dataset.items()]
+        models = [f"{dataset}: {model_name(groups[0].records[0])}" for dataset, groups in by_dataset.items()]
         raise ConfigError(
             f"a comparison needs at least two runs on one data set, got {listed(models)}; seeds and folds of "
             "a run are one. Name more runs, or run another model."
