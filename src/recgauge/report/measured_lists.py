@@ -59,7 +59,9 @@ def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
         if "ratings_evaluated" in counts:
             size = f"{quantity(counts['ratings_evaluated'], 'rating')} of {n_users} evaluated"
         left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
-        lines.append(f"{name}: {size}{left_out}; conventions={conventions}")
+        has_errors = any(result.stderr is not None for result in evaluation.results)
+        error = "; ± is the standard error of a mean over users" * has_errors
+        lines.append(f"{name}: {size}{left_out}; conventions={conventions}{error}")
         lines += [f"    warning  {warning}" for warning in _warnings(counts)]
         width = max(len(result.key) for result in evaluation.results)
         for result in evaluation.results:

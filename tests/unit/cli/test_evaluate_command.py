@@ -55,8 +55,9 @@ def test_few_users_and_few_of_those_there_are_are_told(files, capsys):
 
 
 def test_several_runs_are_compared(files, capsys):
-    assert run("--run", "one.csv", "two.csv", "--metrics", "ndcg@2", "--out", "o.json", "u.parquet") == 0
-    assert "two" in capsys.readouterr().out
+    words = ["--metrics", "ndcg@2", "--confidence", "0.9", "--out", "o.json", "u.parquet"]
+    assert run("--run", "one.csv", "two.csv", *words) == 0
+    assert "its 90 % interval" in capsys.readouterr().out
     assert json.loads((files / "o.json").read_text())["comparison"]
     assert set(pd.read_parquet(files / "u.parquet")["run"]) == {"one", "two"}
 

@@ -57,8 +57,15 @@ def add_compare_options(parser: ArgumentParser) -> None:
 
 def add_procedure(parser: ArgumentParser) -> None:
     """Add what is compared, and how."""
+    metrics = "such as ndcg@10,recall@20; the first one orders"
+    parser.add_argument("--metrics", metavar="NAMES", type=named, help=metrics)
+    add_statistics(parser)
+    parser.add_argument("--seed", type=int, help=f"of the resamples (default: {Procedure().seed})")
+
+
+def add_statistics(parser: ArgumentParser) -> None:
+    """Add how runs are compared, but for the seed, which may be of other things, too."""
     usual, add = Procedure(), parser.add_argument
-    add("--metrics", metavar="NAMES", type=named, help="such as ndcg@10,recall@20; the first one orders")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     for name, choices in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
         default = f"{getattr(usual, name)}; over seeds {getattr(USUAL, name)}"
@@ -69,7 +76,6 @@ def add_procedure(parser: ArgumentParser) -> None:
     add("--tests", metavar="NAMES", type=named, help=tests)
     resamples = f"resamples of users, sign flips (default: {usual.n_resamples})"
     add("--resamples", dest="n_resamples", metavar="N", type=int, help=resamples)
-    add("--seed", type=int, help=f"of the resamples (default: {usual.seed})")
 
 
 def run_compare(options: Namespace) -> None:
@@ -90,7 +96,7 @@ def run_compare(options: Namespace) -> None:
         raise ConfigError("--over, --log: belong to --mlflow EXPERIMENT. Name it, or leave them out.")
     elif are_tables(options.sources):
         source, directions = tables_of(options.sources), directions_of(options)
-        comparison = compare_sources(source, _procedure(options), options.metrics, directions)
+        comparison = compare_sources(source, procedure_of(options), options.metrics, directions)
     else:
         refuse_directions(options)
         comparison = compared_runs(options)
@@ -103,7 +109,7 @@ def run_compare(options: Namespace) -> None:
 def compared_runs(options: Namespace, files: tuple[str, ...] = ()) -> Comparison:
     """Return the comparison that the options of `add_sources` and `add_procedure` describe."""
     runs, notes = agreeing_runs(options, files)
-    return compare_runs(runs, _procedure(options), metrics=options.metrics, notes=notes)
+    return compare_runs(runs, procedure_of(options), metrics=options.metrics, notes=notes)
 
 
 def _compared_logged(options: Namespace) -> Comparison:
@@ -113,7 +119,7 @@ def _compared_logged(options: Namespace) -> Comparison:
     store = named_experiment(Store(store_uri(options)), options.mlflow)
     comparison = compare_logged(
         store,
-        _procedure(options, USUAL),
+        procedure_of(options, USUAL),
         metrics=options.metrics,
         where=options.where,
         over=options.over,
@@ -126,7 +132,7 @@ def _compared_logged(options: Namespace) -> Comparison:
     return comparison
 
 
-def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
+def procedure_of(options: Namespace, usual: Procedure | None = None) -> Procedure:
     """Return the procedure of the options, `usual` where they name nothing."""
     chosen = {entry.name: getattr(options, entry.name) for entry in fields(Procedure)}
     named = {name: value for name, value in chosen.items() if value is not None}

@@ -3,12 +3,13 @@
 import argparse
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from recgauge.candidates.named import numbered_lines
+from recgauge.cli.commands.compare import add_statistics, print_comparison, procedure_of
 from recgauge.cli.commands.reading import (
     add_policy_options,
     add_reading_options,
@@ -37,7 +38,10 @@ DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 MOST_PAIRED = 50
 """Runs that are compared in pairs: the pairs of 300 runs, 44,850, take 6 GB and nobody reads them."""
 
-_OF_FILES = ("train", "head", "header", "separator", "tag", "run_format", "truth_format", "train_format")
+_OF_FILES = (
+    *("train", "head", "header", "separator", "tag", "run_format", "truth_format", "train_format"),
+    *("correction", "interval", "tests", "n_resamples"),
+)
 """Options that lists judged in parts do not have."""
 _MORE = f"""findings that are refused unless kept: {", ".join(REFUSED)}.
 counted and kept unless refused: {", ".join(name for name in FINDINGS if name not in REFUSED)}."""
@@ -65,7 +69,7 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
-    add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
+    add_statistics(parser)
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
@@ -145,7 +149,7 @@ def _in_memory(
         seen=options.seen,
         seed=options.seed,
     )
-    procedure: dict[str, Any] = {"baseline": options.baseline, "seed": options.seed}
+    procedure = asdict(procedure_of(options))
     return measured, lambda keys: compare(measured.results, metrics=keys, **procedure)
 
 
@@ -184,7 +188,7 @@ def _in_parts(
     warnings = [f"{name}: {warning}" for name, run in measured.lists.items() for warning in run.warnings]
     meetings = {name: run.meetings for name, run in measured.lists.items()}
     _say(*reading_lines(warnings, [], meetings), f"parts    {stored.folder}")
-    procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
+    procedure = procedure_of(options, USUAL)
     higher = {entry.key: entry.higher_is_better for entry in next(iter(measured.results.values())).results}
     return measured, lambda keys: compare_parts(
         PartValues(stored.files, {key: higher[key] for key in keys}), procedure
@@ -209,7 +213,7 @@ def _refuse_in_parts(options: argparse.Namespace, metrics: Sequence[str]) -> Non
 
     for name in _OF_FILES:
         if getattr(options, name):
-            option = f"--{name.replace('_', '-')}"
+            option = f"--{name.removeprefix('n_').replace('_', '-')}"
             raise ConfigError(
                 f"{option}: lists in folders, at addresses or with --work are Parquet and judged in parts, "
                 f"where there is no {option}. Leave it out, or name files."
@@ -226,8 +230,6 @@ def _compared(
     measured: "MeasuredRuns", compare: "Callable[[Sequence[str]], Comparison]", options: argparse.Namespace
 ) -> "Comparison | None":
     """Compare the runs as `recgauge compare` does, and print it; None if there are too few or too many."""
-    from recgauge.cli.commands.compare import print_comparison
-
     n_runs, first = len(measured.results), next(iter(measured.results.values())).results
     if n_runs == 1:
         return None
