@@ -245,6 +245,8 @@ class Ineligible:
         ]
         if self.difference is not None:
             texts.append(f"{self.instead} instead: {label(self.key)} {self.difference:+.4f}")
+        if self.counts.get("seen", 0) > self.n_items / 2 and self.policies["seen"] != "hit":
+            texts.append("most items are training rows of the user: are these exchanged with the truth?")
         return "; ".join(texts)
 
 

@@ -40,7 +40,8 @@ def require_ids(kind: pa.DataType, subject: str) -> None:
     kind = plain_type(kind)
     if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
         raise SchemaError(
-            f"{subject} has the type {kind}; ids must be whole numbers or text. Write it as such."
+            f"{subject} has the type {kind}; ids must be whole numbers or text. In pandas: "
+            "frame.astype({COLUMN: 'Int64'})."
         )
 
 

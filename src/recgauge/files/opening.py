@@ -270,9 +270,10 @@ def _files_of(text: str, usual: TableFile, option: str) -> list[TableFile]:
     except (OSError, ValueError) as error:  # ValueError: with a NUL
         paths = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
         if not paths:
+            several = "; write blanks between files, no commas" * ("," in text and option[0] == "-")
             raise MissingDataError(
                 f"{option}={printable(shortened(text, 300))}: there is no such file that can be read, seen "
-                f"from {Path.cwd()}. Correct {option}."
+                f"from {Path.cwd()}. Correct {option}{several}."
             ) from error
     files = []
     for path in paths:

@@ -214,7 +214,9 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
         least = f" dataset.relevant_from={min(counting, key=float)}" if of_data and counting else ""
         words_for["as a rating or grade"] = _choice(roles, "rating", label) + least
     if "tag" in roles.names and roles.option:
-        words_for["as the name of the run, one run for each value"] = _choice(roles, "tag", label)
+        each = f"evaluate(rows.drop(columns={label!r}), truth) for run, rows in frame.groupby({label!r})"
+        words = _choice(roles, "tag", label) if roles.setting else f"{{run: {each}}}"
+        words_for["as the name of the run, one run for each value"] = words
     uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
     remedy = f"Say what it is: {uses}" if uses else "Leave out the rows that do not count"
     unused = _listing(roles, "unused", label)
@@ -241,6 +243,8 @@ def _choice(roles: Roles, role: Role, label: str) -> str:
     """Return what to type to choose a column."""
     if roles.option.startswith("--"):
         return roles.option.format(role, shlex.quote(label))
+    if not roles.setting:  # in Python
+        return roles.option.format(role, label)
     return shlex.quote(roles.option.format(role, _element(label)))
 
 

@@ -138,7 +138,8 @@ class Rows:
             cut = ", cut to seconds, whose rows split.ties orders" if self.time_is_cut else ""
             texts.append(f"time={self.labels['time']} ({_UNITS[self.time_unit]}{cut})")
         texts += [self.layout] if self.layout else []
-        texts += [f"not used: {listed(self.unused, most=10)}"] if self.unused else []
+        unused = [name or "(no name)" for name in self.unused]
+        texts += [f"not used: {listed(unused, most=10)}"] if unused else []
         return "; ".join(filter(None, [self.header, ", ".join(texts)]))
 
 
