@@ -136,7 +136,10 @@ def comparison_blocks(comparison: "Comparison", *, brief: bool = False) -> list[
         blocks += lines(claim for over in comparison.over_datasets[:1] for claim in over.claims)
     else:
         blocks += [*map(rank_table, comparison.over_datasets), *lines(comparison.claims)]
-    return [*blocks, *lines(marks_of(comparison), "marks"), *lines(comparison.notes, "notes")]
+    first, *others = map(label, comparison.metrics)
+    words = f"--metrics {others[0]}, in Python metrics=[{others[0]!r}]" if others else ""
+    own = [f"pairs and answers are by {first}; by another metric: {words}"] if brief and others else []
+    return [*blocks, *lines(marks_of(comparison), "marks"), *lines([*own, *comparison.notes], "notes")]
 
 
 def _apart(comparison: "Comparison") -> list[str]:
