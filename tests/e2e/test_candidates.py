@@ -20,10 +20,7 @@ def test_all_sampled_and_test_items_side_by_side(workplace):
     assert "100 negatives" in runs["sampled"].data.tags["recgauge.incomparable"]
     assert "own test items" in runs["test_items"].data.tags["recgauge.incomparable"]
     assert "few_candidates" in runs["test_items"].data.tags["recgauge.guards"]
-    assert [runs[name].info.run_name for name in ("all", "sampled")] == [
-        "svd · demo",
-        "svd · sampled · demo",
-    ]
+    assert [runs[name].info.run_name for name in ("all", "sampled")] == ["svd · demo", "svd · sampled · demo"]
     client = MlflowClient(tracking_uri=workplace.uri)
     for name, run in runs.items():
         metrics = run.data.metrics

@@ -44,19 +44,7 @@ SCALES = {
 }
 TOLD = {"price": ["9.99", "12.50", "3.20"], "title": ["Alien", "Heat", "Up"], "age": ["31", "44", "27"]}
 QUESTIONS = {"label": ["0", "1"], "clicked": ["0", "1"], "event_type": ["view", "cart"], "model": ["A", "B"]}
-FORMS = [
-    "csv",
-    "csv",
-    "csv",
-    "jsonl",
-    "parquet",
-    "trec",
-    "cells",
-    "jsonlists",
-    "parts",
-    "frame",
-    "arrow",
-]
+FORMS = ["csv", "csv", "csv", "jsonl", "parquet", "trec", "cells", "jsonlists", "parts", "frame", "arrow"]
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 

@@ -189,10 +189,7 @@ def test_what_is_a_secret_in_a_text(text, shown):
         ("mssql+pyodbc:///?odbc_connect=DRIVER%3Dx%3BPWD%3Dabc", "mssql+pyodbc:///?***"),
         ("https://host/s/9hY2kQm4Zr7TbN1x/data", "https://host/s/***/data"),
         ("https://host/ml-100k/archives", "https://host/ml-100k/archives"),
-        (
-            "sqlite:////home/ann/results_of_2026_11/mlflow.db",
-            "sqlite:////home/ann/results_of_2026_11/mlflow.db",
-        ),
+        ("sqlite:////home/ann/results_of_2026_11/m.db", "sqlite:////home/ann/results_of_2026_11/m.db"),
         ("/data/ratings", "/data/ratings"),
     ],
 )

@@ -42,17 +42,10 @@ def test_a_stored_run_is_listed_shown_and_verified(run, told):
     assert out.splitlines()[1].split()[2] == run_id
     assert value in out
     assert "no run matches" in told("runs", "--where", "attributes.status = 'FAILED'")[1]
-    assert run_id in told("runs", "--where", "metrics.ndcg_at_10 > 0")[1]
     assert run_id in told("runs", "--where", 'metrics."ndcg@10" > 0')[1]
-    for where, near in [
-        ("metrics.ndgc@10 > 0", "ndcg_at_10"),
-        ("params.modle = 'svd'", "model"),
-        ("tags.`recgauge.fingerprnt` = 'x'", "recgauge.fingerprint"),
-    ]:
-        code, _, err = told("runs", "--where", where)
-        assert code == 1
-        assert f"Did you mean {near}?" in err
-    assert "no run matches" in told("runs", "--where", "params.model = 'params.none'")[1]
+    code, _, err = told("runs", "--where", "metrics.ndgc@10 > 0")
+    assert code == 1
+    assert "Did you mean ndcg_at_10?" in err
     code, _, err = told("runs", "--metrics", "nonsense")
     assert code == 1
     assert "There are ndcg@10" in err

@@ -33,7 +33,6 @@ NO_VARIABLE = "may only read environment variables that begin with RECGAUGE_, go
 HOST = "{}: a file of settings, not you, names http://127.0.0.1:9"
 CALLBACKS, LOGS, LAUNCHER = "hydra.callbacks: ", "hydra.job_logging: ", "hydra.launcher._target_: "
 FILE_LOG = "{version:1,handlers:{x:{class:logging.FileHandler,filename:marker}},root:{handlers:[x]}}"
-STUDY = "recgauge.experiments.metric_disagreement.study.MetricDisagreement"
 SERVER = "http://127.0.0.1:9"
 
 # words, message
@@ -52,19 +51,11 @@ ON_THE_COMMAND_LINE = {
     "tracking": (["tracking._target_=stranger.Thing"], OUTSIDE.format("tracking")),
     "tracking.uri": ([f"tracking.uri={THING}"], PLAIN.format("tracking.uri._target_")),
     "study": ([f"study={THING}"], OUTSIDE.format("study")),
-    "study outside": (
-        [f"study={{_target_:{STUDY},name:../../marker}}"],
-        "study.name: must be the name of a folder",
-    ),
     "tune": (["tune=tpe", "tune._target_=stranger.Thing"], OUTSIDE.format("tune")),
     "setting beside the groups": ([f"data.mirror={THING}"], PLAIN.format("data.mirror._target_")),
     "jobs side by side": (
         ["-m", "jobs=2", "model=random,popularity", "+model.x={_target_:stranger.Thing}"],
         PLAIN.format("model.x._target_"),
-    ),
-    "allowed_targets: a part of Python": (
-        ["allowed_targets=[os]", "model._target_=os.system", "+model.command='touch marker'"],
-        "allowed_targets: 'os' is part of Python",
     ),
     "allowed_targets: another package": (
         ["allowed_targets=[strange]", "model._target_=stranger.Thing"],
@@ -153,10 +144,7 @@ IN_AN_EXPERIMENT = {
         GRID.format("allowed_targets: '[stranger]', model._target_: stranger.Thing"),
         NOT_TYPED,
     ),
-    "grid that adds a callback": (
-        GRID.format("+hydra.callbacks.x._target_: stranger.Thing"),
-        CALLBACKS,
-    ),
+    "grid that adds a callback": (GRID.format("+hydra.callbacks.x._target_: stranger.Thing"), CALLBACKS),
     "grid that sets the environment": (GRID.format("+hydra.job.env_set.PATH: .."), "hydra.job.env_set"),
     "grid that names a server": (GRID.format(f"tracking.uri: '{SERVER}'"), HOST.format("tracking.uri")),
     "words that nobody has typed": (
@@ -168,12 +156,7 @@ IN_AN_EXPERIMENT = {
 }
 # file, its text, more words, and the message
 IN_A_FILE = {
-    "option of Hydra's groups": (
-        "hydra/job_logging/mine.yaml",
-        LOGGING,
-        ["hydra/job_logging=mine"],
-        LOGS,
-    ),
+    "option of Hydra's groups": ("hydra/job_logging/mine.yaml", LOGGING, ["hydra/job_logging=mine"], LOGS),
     "experiment that widens what the user allows": (
         EXPERIMENT,
         f"{GLOBAL}allowed_targets: [mine, stranger]\nmodel: {THING}",
@@ -199,23 +182,11 @@ IN_A_FILE = {
         ["data.mirror=http://127.0.0.1:99"],
         HOST.format("tracking.uri"),
     ),
-    "server as a group's option": (
-        "tracking/mine.yaml",
-        f"_target_: recgauge.tracking.Store\nuri: {SERVER}",
-        ["tracking=mine"],
-        HOST.format("tracking.uri"),
-    ),
     "mirror": (
         EXPERIMENT,
         f"{GLOBAL}data: {{mirror: [/nowhere, '{SERVER}/${{oc.env:RECGAUGE_TOKEN}}']}}",
         ["dataset=ml_100k"],
         HOST.format("data.mirror"),
-    ),
-    "mirror of a data set": (
-        "dataset/mine.yaml",
-        f"defaults: [ml_100k, _self_]\nmirror: '{SERVER}/'",
-        ["dataset=mine"],
-        HOST.format("dataset.mirror"),
     ),
 }
 IN_A_FILE |= {f"model: {name}": (MODEL, text, [], told) for name, (text, told) in IN_A_MODEL.items()}

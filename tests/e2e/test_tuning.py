@@ -179,15 +179,8 @@ def test_numbers_of_validation_rows_are_called_so_everywhere(workplace):
 
 
 def test_learning_curves_are_in_mlflow(workplace):
-    words = (
-        "model=ials",
-        "learning.watch=true",
-        "learning.patience=3",
-        "model.n_epochs=5",
-        "model.n_factors=8",
-        *TUNED[2:],
-    )
-    done = workplace.succeed(*words)
+    words = ("model=ials", "learning.watch=true", "learning.patience=3", "model.n_epochs=5")
+    done = workplace.succeed(*words, "model.n_factors=8", *TUNED[2:])
     assert "the model is that of epoch" in done.out
     client, (run,) = MlflowClient(tracking_uri=workplace.uri), workplace.runs()
     loss = client.get_metric_history(run.info.run_id, "train/loss")

@@ -18,11 +18,7 @@ RUNS = [
         "sequential_rules",
         {"target": "successive", "candidates": "popularity"},
     ),
-    (
-        "ml_1m,leave_one_out,uniform",
-        "sequential_rules",
-        {"target": "leave_one_out", "candidates": "uniform"},
-    ),
+    ("ml_1m,leave_one_out,uniform", "sequential_rules", {"target": "leave_one_out", "candidates": "uniform"}),
 ]
 
 

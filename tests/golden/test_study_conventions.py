@@ -37,10 +37,7 @@ VALUES = {
         "shannon_entropy": 2 / 3 * log2(3) + 1 / 3 * log2(6),
     },
     "intent_aware_2025": BOTH
-    | {
-        "map": ((1 + 2 / 3) / 3 + (1 / 2) / 3) / 2,
-        "ndcg": (1.5 / IDEAL_OF_3 + 1 / log2(3)) / 2,
-    },
+    | {"map": ((1 + 2 / 3) / 3 + (1 / 2) / 3) / 2, "ndcg": (1.5 / IDEAL_OF_3 + 1 / log2(3)) / 2},
 }
 
 

@@ -36,11 +36,7 @@ def crashed_database(server, postgres):
         postgres.start()
 
 
-HARMS = {
-    "killed": killed,
-    "hanging": hanging,
-    "crashed database": crashed_database,
-}
+HARMS = {"killed": killed, "hanging": hanging, "crashed database": crashed_database}
 
 
 @pytest.mark.parametrize("server", ["served"], indirect=True)

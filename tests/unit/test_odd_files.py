@@ -7,7 +7,7 @@ import pytest
 from finished import finished
 from recgauge.errors import SchemaError
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.folder import read_checksums, read_folder, read_jobs
+from recgauge.runs.folder import read_jobs
 
 KINDS = {
     "pipe": os.mkfifo,
@@ -44,13 +44,6 @@ def put(request, stored, tmp_path):
 def test_a_run_with_what_is_no_file_is_refused(put, name):
     with pytest.raises(SchemaError, match=f"{name} is not a regular file"):
         FinishedRun.read(put(name))
-
-
-def test_digests_that_are_no_file_are_not_absent(put):
-    folder = put("SHA256SUMS")
-    for read in (lambda: read_checksums(folder / "SHA256SUMS"), lambda: read_folder(folder)):
-        with pytest.raises(SchemaError, match="is not a regular file"):
-            read()
 
 
 def test_jobs_that_are_no_file_are_refused(put):

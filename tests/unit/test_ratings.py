@@ -10,10 +10,7 @@ from recgauge import evaluate
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import ConfigError, MetricError, RecgaugeError, SchemaError, ScoreError
-from recgauge.evaluation.evaluate_ratings import (
-    evaluate_ratings,
-    predict_ratings,
-)
+from recgauge.evaluation.evaluate_ratings import evaluate_ratings, predict_ratings
 from recgauge.metrics.precision import HitRate
 from recgauge.metrics.rating import MAE
 from recgauge.models import KnownRatings, RatingPredictor

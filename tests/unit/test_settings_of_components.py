@@ -29,7 +29,3 @@ class Mine(UserMetric):
 def test_a_wrong_setting_is_refused_by_its_name(wrong):
     with pytest.raises(ConfigError, match=f"Mine: {next(iter(wrong))} must be"):
         Mine(**wrong)
-
-
-def test_right_settings_are_kept():
-    assert (Mine().limit, Mine(weight=2).weight) == (None, 2.0)

@@ -87,8 +87,7 @@ def test_the_files_evaluate_to_the_numbers_of_the_run(runs, export, run, form):
 
 
 @pytest.mark.parametrize(
-    ("form", "pattern", "kind"),
-    [("train-test", "{}.csv", None), ("user-lines", "{}.txt", "user_lines")],
+    ("form", "pattern", "kind"), [("train-test", "{}.csv", None), ("user-lines", "{}.txt", "user_lines")]
 )
 def test_the_published_split_of_the_files_is_the_split(runs, export, form, pattern, kind):
     run = runs["validated"]

@@ -71,18 +71,10 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, command):
     assert (table["winner"] == "svd").all()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--by", "plan"], "--by: there is no plan. There are activity, item_popularity, age, genre, items."),
-        (["--users", "nothing.csv"], "--users=nothing.csv: there is no such file"),
-    ],
-)
-def test_a_wrong_option_is_told_in_one_line(sweep, command, words, said):
-    code, out, err = command("segments", sweep, *words)
-    assert (code, out) == (1, "")
-    assert said in err
-    assert err.count("\n") == 1
+def test_a_wrong_option_is_told_in_one_line(sweep, command):
+    code, out, err = command("segments", sweep, "--by", "plan")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "--by: there is no plan. There are activity, item_popularity, age, genre, items." in err
 
 
 @pytest.mark.parametrize(("part", "what"), [("data", "data"), ("test", "test rows")])

@@ -62,8 +62,7 @@ def rows(path, what="runs"):
 
 
 @pytest.mark.parametrize(
-    "sources",
-    [["whole.parquet"], ["parts.parquet"], ["of_new.parquet", "of_old.parquet"]],
+    "sources", [["whole.parquet"], ["parts.parquet"], ["of_new.parquet", "of_old.parquet"]]
 )
 def test_compare_says_the_same_of_every_storage(place, sources) -> None:
     quick = ["--interval", "normal", "--correction", "holm", "--out"]

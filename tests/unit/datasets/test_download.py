@@ -10,13 +10,7 @@ from recgauge.datasets import archives
 from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFile
 from recgauge.errors import DataError, IntegrityError, MissingDataError
-from unit.datasets.faulty_server import (
-    busy,
-    cut,
-    endless,
-    silence,
-    wrong_bytes,
-)
+from unit.datasets.faulty_server import busy, cut, endless, silence, wrong_bytes
 
 HASTE = {"CONNECT": 2, "SILENCE": 0.5}
 
@@ -89,9 +83,7 @@ def test_wrong_bytes_are_refused_and_not_kept(fetch, server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [endless(), endless(chunked=True), endless(length=10**30)],
-    ids=["no length", "chunked", "a lie"],
+    "fault", [endless(), endless(chunked=True), endless(length=10**30)], ids=["no length", "chunked", "a lie"]
 )
 def test_server_that_sends_too_much_is_cut_off(fetch, server, content, tmp_path, fault):
     server.faults += [fault] * 9
@@ -102,12 +94,10 @@ def test_server_that_sends_too_much_is_cut_off(fetch, server, content, tmp_path,
     assert listing(tmp_path / "cache") == []
 
 
-@pytest.mark.parametrize("name", ["toy.zip", "SHA256SUMS"])
-def test_pipe_in_a_mirror_is_refused(fetch, tmp_path, name):
-    os.mkfifo(tmp_path / name)
-    if name != "toy.zip":
-        (tmp_path / "toy.zip").write_bytes(b"")
-    with pytest.raises(DataError, match=f"{name}.* is not a regular file but a pipe"):
+def test_sums_of_a_mirror_that_are_a_pipe_are_refused(fetch, tmp_path):
+    os.mkfifo(tmp_path / "SHA256SUMS")
+    (tmp_path / "toy.zip").write_bytes(b"")
+    with pytest.raises(DataError, match=r"SHA256SUMS.* is not a regular file but a pipe"):
         fetch(mirror=str(tmp_path))
 
 

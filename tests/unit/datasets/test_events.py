@@ -105,8 +105,7 @@ def test_look_shows_columns_that_nobody_knows_and_the_command_that_chooses(text,
 
 
 @pytest.mark.parametrize(
-    "events",
-    [["null", "01"], ["True", "no"], ["it's, ü", "a=b"], ["0.0", "1.10", 'a "b"'], ["Öl", "no"]],
+    "events", [["null", "01"], ["True", "no"], ["it's, ü", "a=b"], ["0.0", "1.10", 'a "b"'], ["Öl", "no"]]
 )
 def test_words_to_type_name_the_very_values(tmp_path, events):
     rows = "".join(f'{n},i,"{event.replace(chr(34), 2 * chr(34))}"\n' for n, event in enumerate(events))

@@ -66,10 +66,7 @@ def test_a_new_user_with_the_rows_of_another_has_their_scores_and_moves_no_other
     np.testing.assert_allclose(after[29], before[4], rtol=1e-6)
 
 
-SMALL_BLOCKS = {
-    "ials.ROWS_AT_A_TIME": 7,
-    "item_knn.usable_cpus": lambda: 3,
-}
+SMALL_BLOCKS = {"ials.ROWS_AT_A_TIME": 7, "item_knn.usable_cpus": lambda: 3}
 IN_BLOCKS = [IALS(5, 3), ItemKNN(k=7), P3alpha(top_k=20), RP3beta(top_k=20), SLIM()]
 
 

@@ -89,12 +89,7 @@ class Model:
 
 
 @pytest.mark.parametrize(
-    "output",
-    [
-        LISTS,
-        pd.DataFrame({"items": LISTS}),
-        pd.DataFrame({"seconds": 1.0, "items": LISTS}),
-    ],
+    "output", [LISTS, pd.DataFrame({"items": LISTS}), pd.DataFrame({"seconds": 1.0, "items": LISTS})]
 )
 def test_a_model_returns_a_list_for_each_row(evaluated, output):
     data = BY_USER.drop(columns="items")

@@ -12,10 +12,7 @@ from recgauge.errors import TrackingError
 from recgauge.tracking.store import Store, open_store, shown
 
 
-@pytest.mark.parametrize(
-    "uri",
-    ["mlruns", "", "file:///mlruns", "http://a\\@b", "sqlite://x"],
-)
+@pytest.mark.parametrize("uri", ["mlruns", "", "file:///mlruns", "http://a\\@b", "sqlite://x"])
 def test_what_is_no_address_is_refused_with_what_is(uri):
     with pytest.raises(TrackingError, match="neither a database nor a server"):
         Store(uri)

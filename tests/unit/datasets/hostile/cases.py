@@ -66,19 +66,12 @@ def encoded(name: str, encoding: str, refused: str = "", content: str | bytes = 
 
 TEXT = [
     Case(
-        "long user",
-        "r.csv",
-        csv("1,a,3,1", f"{LONG},a,3,1"),
-        "line 3: the user is longer than .* characters",
+        "long user", "r.csv", csv("1,a,3,1", f"{LONG},a,3,1"), "line 3: the user is longer than .* characters"
     ),
     Case("huge field", "r.csv", csv(f"1,a,3,1,{'y' * 3_000_000}", "2,b,3,1,z", head=MORE), users=["1", "2"]),
     Case("huge line", "r.csv", csv(f"1,a,3,1,{'y' * 30_000_000}", head=MORE), "r.csv"),
     Case(
-        "one line of 3 GiB",
-        "r.csv",
-        one_line_of_gigabytes,
-        "line 3: .* bytes or more in one line",
-        slow=True,
+        "one line of 3 GiB", "r.csv", one_line_of_gigabytes, "line 3: .* bytes or more in one line", slow=True
     ),
     Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
     encoded("encoding that is none of text", "rot13", "encoding must be"),

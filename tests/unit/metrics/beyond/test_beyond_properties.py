@@ -20,9 +20,7 @@ from recgauge.metrics.beyond.catalogue import (
     PredictionCoverage,
 )
 from recgauge.metrics.beyond.diversity import PooledDiversity
-from recgauge.metrics.beyond.novelty import (
-    PooledNovelty,
-)
+from recgauge.metrics.beyond.novelty import PooledNovelty
 
 RUN_METRICS: list[RunMetric] = [
     *(CatalogCoverage(catalog=catalog) for catalog in ("all", "train")),

@@ -13,12 +13,7 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.experiment import run_experiment
 from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
-from recgauge.metrics.curves.full_ranking import (
-    AUC,
-    FullRankings,
-    mean_roc,
-    rank_one,
-)
+from recgauge.metrics.curves.full_ranking import AUC, FullRankings, mean_roc, rank_one
 from small_runs import experiment
 
 
