@@ -85,7 +85,7 @@ class Checked:
             value, kind = getattr(self, setting.name), kinds.get(setting.name, setting.type)
             if NoneType in (options := get_args(kind)):
                 kind = options[0] if len(options) == 2 else None
-            if value is not None or NoneType not in options:
+            if value is not None or not (NoneType in options or setting.default is None):
                 checked = _checked(f"{type(self).__name__}: {setting.name}", value, kind)
                 object.__setattr__(self, setting.name, checked)
 
