@@ -12,6 +12,7 @@ import pytest
 import recgauge.metrics
 from conftest import REPOSITORY
 from recgauge.conventions import canonical_name, conventions, get_convention, standard_metrics
+from recgauge.errors import ConfigError
 from recgauge.metrics import Metric, check_suite, metric_classes
 
 CLASSES = metric_classes()
@@ -39,6 +40,16 @@ class TestEveryMetric:
             if field.default is not MISSING:
                 shown = f'"{field.default}"' if isinstance(field.default, str) else str(field.default)
                 assert line[1].endswith(f"default {shown}"), f"{leaf.__name__}: {field.name}: {line[1]}"
+
+    def test_invalid_values_are_refused_with_the_valid_ones(self, leaf: type[Metric]) -> None:
+        text = inspect.getdoc(leaf) or ""
+        for field in fields(leaf):
+            choices = re.search(rf"^{field.name} : {{(.+)}}", text, re.MULTILINE)
+            if choices and field.default is not MISSING:
+                with pytest.raises(ConfigError) as error:
+                    leaf(**{field.name: "nonsense"})
+                for choice in re.findall(r'"(\w+)"', choices[1]):
+                    assert choice in str(error.value)
 
     def test_definition_names_every_setting(self, leaf: type[Metric]) -> None:
         if leaf not in map(type, standard_metrics().values()):
@@ -81,3 +92,9 @@ def test_convention_is_sound(name: str) -> None:
     assert all(canonical_name(metric) == metric for metric in convention.metrics)
     assert set(convention.deviations) <= set(convention.metrics)
     assert all(convention.definition(metric) for metric in convention.deviations)
+
+
+def test_short_names_mean_the_same() -> None:
+    standard = get_convention("standard")
+    for short, long in {"ap": "map", "rr": "mrr", "hit": "hit_rate", "ar": "mar"}.items():
+        assert standard.metric(short) == standard.metric(long)

@@ -1,6 +1,6 @@
 """What every split strategy promises; strategies are found by their config files, not listed."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import pairwise
 
@@ -177,3 +177,11 @@ def test_a_single_row_ends_in_an_error_of_ours(name):
     rows = Interactions.from_ids([1], [1], [1.0], [5])
     with pytest.raises(DataError):
         prepared(name, rows).split(rows, rng=np.random.default_rng(0))
+
+
+@every_split
+def test_every_setting_is_in_the_file_and_in_the_docstring(name):
+    splitter = make(name)
+    wanted = {field.name for field in fields(splitter) if field.init} - {"source"}
+    assert wanted == set(node_of(name)) - {"_target_"}
+    assert all(setting in type(splitter).__doc__ for setting in wanted)

@@ -182,11 +182,23 @@ IN_A_FILE = {
         ["data.mirror=http://127.0.0.1:99"],
         HOST.format("tracking.uri"),
     ),
+    "server as a group's option": (
+        "tracking/mine.yaml",
+        f"_target_: recgauge.tracking.Store\nuri: {SERVER}",
+        ["tracking=mine"],
+        HOST.format("tracking.uri"),
+    ),
     "mirror": (
         EXPERIMENT,
         f"{GLOBAL}data: {{mirror: [/nowhere, '{SERVER}/${{oc.env:RECGAUGE_TOKEN}}']}}",
         ["dataset=ml_100k"],
         HOST.format("data.mirror"),
+    ),
+    "mirror of a data set": (
+        "dataset/mine.yaml",
+        f"defaults: [ml_100k, _self_]\nmirror: '{SERVER}/'",
+        ["dataset=mine"],
+        HOST.format("dataset.mirror"),
     ),
 }
 IN_A_FILE |= {f"model: {name}": (MODEL, text, [], told) for name, (text, told) in IN_A_MODEL.items()}
