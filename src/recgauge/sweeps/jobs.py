@@ -249,7 +249,7 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
         # first: a complete folder that nobody finds would be computed once more after a kill
         with suppress(OSError):
             job.index.mkdir(parents=True, exist_ok=True)
-            with written_whole(job.index / record.fingerprint()) as note_of_folder:
+            with written_whole(_entry(job, record.fingerprint())) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note)
     if job.output == "log":
@@ -375,7 +375,7 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     study, typed = job.study(), job.typed
     names = (RECORD, *(() if study is None else study.artifacts))
     try:
-        folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
+        folder = Path(_entry(job, fingerprint).read_text(encoding="utf-8"))
         sums, record = read_checksums(folder / CHECKSUMS), FinishedRun.read(folder).record
         unchanged = all(file_digest(folder / name) == sums.get(name) for name in names)
     except (OSError, ValueError):  # nothing there, of another version of recgauge, no file
@@ -388,9 +388,14 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
         and (has.get("figures") or not typed.figures)
         and (stores_model(has) or not stores_model(typed))
         and (registers_model(has) or not registers_model(job.settings))
-        and (job.search is None or job.search.same(record.search))
+        and (record.search is None if job.search is None else job.search.same(record.search))
     )
     return replace(job.outcome, status="reused", folder=folder, record=record) if fits else None
+
+
+def _entry(job: Job, fingerprint: str) -> Path:
+    """Return the file that names the folder of a run; one whose settings a search chose is another run."""
+    return job.index / "-".join([fingerprint, *([job.search.sha256] if job.search else [])])
 
 
 @contextmanager
