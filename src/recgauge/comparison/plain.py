@@ -54,10 +54,9 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     if pair.equal == 1:
         text = f"{pair.a} and {pair.b} are equal for every user."
     elif not level:
-        vary = "; how seeds or folds vary is left out" * any(row.repeats is not None for row in result.rows)
         text = (
             f"{_sentence(pair, result)}.\nChance alone would show as much in at most "
-            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons{vary}."
+            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons."
         )
     else:
         text = _doubt(result, best, level)
