@@ -192,6 +192,7 @@ def _explain_key(error: OmegaConfBaseException, model: str) -> str:
         return f"{key}: holds beside model={name} alone, which is not typed. Add it, or leave {key} out."
     if parent in ("model", "search") and model:
         owner = f"the search of model={model}" if parent == "search" else owner
+        likely = likely or did_you_mean(name, group_options("model"))
         remedy = "" if likely else f"For another model of the sweep alone write {parent}.MODEL.{name}."
     reason = f"{owner} has no such setting. {likely}Settings"
     return f"{key}: {reason}: {', '.join(names) or 'none'}. {remedy}".rstrip()

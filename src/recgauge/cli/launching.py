@@ -205,6 +205,7 @@ def job_of(
         sweep=sweep,
         swept={word.key_or_group for word in words if word.input_line not in shared},
         config_folder=_config_folder(config),
+        sweep_words=() if sweep is None else task_words(typed),
     )
 
 

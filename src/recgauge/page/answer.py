@@ -1,11 +1,7 @@
 """The first screen of a report: the answer in plain words, the exact one, one figure, what it is of."""
 
-import re
-import shlex
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from math import prod
 
 from recgauge.comparison.plain import plain_claim, winners_claim
 from recgauge.errors import listed
@@ -91,9 +87,10 @@ def _facts(data: ReportData) -> list[tuple[str, str]]:
     if ended := sorted(job.ended for job in jobs if job.ended):
         days = dict.fromkeys(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" for t in (ended[0], ended[-1]))
         rows.append(("date", " to ".join(days)))
-    if commands := list(dict.fromkeys(record.command for record in records if record.command)):
-        several = f"{commands[0]}, and {len(commands) - 1} more: see Behind the numbers"
-        rows.append(("command", sweep_command(commands) or several))
+    commands = [(record.job and record.job.command) or record.command for record in records]
+    if commands := list(dict.fromkeys(filter(None, commands))):
+        more = f", and {len(commands) - 1} more: see Behind the numbers" * (len(commands) > 1)
+        rows.append(("command", f"{commands[0]}{more}"))
     return rows
 
 
@@ -106,28 +103,3 @@ def _data(data: ReportData, part: DatasetPart) -> str:
         f"{part.name}: {facts.n_rows:,} rows of {facts.n_users:,} users and {facts.n_items:,} items; "
         f"split {listed(splits)}, seed{'s' if len(seeds) > 1 else ''} {listed(seeds, 5)}; evaluated: {users}"
     )
-
-
-def sweep_command(commands: Sequence[str]) -> str:
-    """Return the sweep that makes the runs of some commands, each once; empty if there is none.
-
-    Examples
-    --------
-    >>> sweep_command(["recgauge run model=svd seed=1", "recgauge run model=ease seed=1"])
-    'recgauge run -m model=svd,ease seed=1'
-    >>> sweep_command(["recgauge run model=svd", "recgauge run model=ease seed=1"])
-    ''
-    """
-    if len(commands) == 1 or any("hydra." in command for command in commands):
-        return commands[0] if len(commands) == 1 else ""
-    words = [[word.partition("=") for word in shlex.split(command)] for command in commands]
-    rows = [{key + sign: value for key, sign, value in own} for own in words]
-    values = {key: list(dict.fromkeys(row.get(key, "") for row in rows)) for key in rows[0]}
-    for own in values.values():
-        own.sort(key=int) if all(map(str.isdecimal, own)) else None  # seeds may have ended in any order
-    if any(list(row) != list(values) for row in rows) or prod(map(len, values.values())) != len(commands):
-        return ""
-    if not all(re.fullmatch(r"[\w./-]+", text) for own in values.values() if len(own) > 1 for text in own):
-        return ""
-    joined = [key + ",".join(own) for key, own in values.items()]
-    return shlex.join([*joined[:2], "-m", *joined[2:]])

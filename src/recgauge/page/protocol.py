@@ -120,8 +120,10 @@ def _metrics(data: ReportData, record: RunRecord) -> Iterator[str]:
     entries = [entry for key in data.comparison.metrics if (entry := record.result(key)) is not None]
     defined = "; ".join(f"{label(entry.key)} is {entry.definition}" for entry in entries)
     yield f"Metrics, under the convention {record.names.get('conventions', 'standard')}: {defined}."
-    if record.policies:
-        yield f"Policies: {record.policies}."
+    # from which rating an item is relevant has a sentence of its own
+    of_ratings = "threshold=" if record.dataset.relevant_from is not None else "-"
+    if policies := [each for each in record.policies.split(", ") if not each.startswith(of_ratings)]:
+        yield f"Policies: {', '.join(policies)}."
 
 
 def _software(record: RunRecord) -> Iterator[str]:

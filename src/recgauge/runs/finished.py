@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from recgauge.data.ids import IdArray
-from recgauge.errors import SchemaError, printable
+from recgauge.errors import SchemaError, listed, printable
 from recgauge.metrics.rating import Pooled
 from recgauge.report.shown import Shown
 from recgauge.runs import stored
@@ -105,7 +105,9 @@ class FinishedRun(Shown):
                     name = printable(odd.name)
                     raise SchemaError(f"{folder}: {name} is not a regular file but a {kind}. Remove it.")
         if not path.is_file():
-            raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
+            runs = sorted(str(record.parent) for record in folder.glob(f"*/{RECORD}"))
+            remedy = f" Finished runs in it: {listed(runs)}." * bool(runs)
+            raise SchemaError(f"{folder}: is not the folder of a finished run: it has no {RECORD}.{remedy}")
         try:
             record = RunRecord.from_json(read_own(path))
         except (SchemaError, UnicodeDecodeError, OSError) as error:

@@ -283,6 +283,7 @@ class JobFacts:
     experiment: str = ""  # as in ``experiment=NAME``; empty without one
     # address without secrets, MLflow experiment and ``log_model``; empty with ``tracking=off``
     store: dict[str, Any] = field(default_factory=dict)
+    command: str = ""  # the command line of the sweep; empty for a single run
 
 
 @dataclass(frozen=True, slots=True)

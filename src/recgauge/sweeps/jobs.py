@@ -78,6 +78,7 @@ class Job:
     search: SearchFacts | None = None  # chose the model's settings
     dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
     swept: tuple[str, ...] = ()  # keys of the words that other jobs of the sweep have otherwise
+    sweep_words: tuple[str, ...] = ()  # the overrides of the whole sweep as they were typed
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -131,6 +132,7 @@ def make_job(  # noqa: PLR0913 -- what a job is, and the sweep that it is one of
     sweep: Path | None = None,
     config_folder: str = "",
     swept: Collection[str] = (),
+    sweep_words: Sequence[str] = (),
 ) -> Job:
     """Return the job of settings that have been checked, without looking at data or at a store.
 
@@ -154,6 +156,7 @@ def make_job(  # noqa: PLR0913 -- what a job is, and the sweep that it is one of
         experiment=str(choices.get("experiment") or ""),
         config_folder=config_folder,
         swept=tuple(swept),
+        sweep_words=tuple(sweep_words),
     )
     study = job.study()
     check_study(typed, () if study is None else study.artifacts)
@@ -263,16 +266,26 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
 def _command(job: Job) -> str:
     """Return the command line that repeats a job."""
     words = list(job.words)
+    if job.typed.tune is None:
+        words = [word for word in words if word.lstrip("+~").partition("=")[0] not in ("tune", "search")]
+        words = [word for word in words if not word.lstrip("+~").startswith(("tune.", "search."))]
+        fit_on = f"fit_on={job.typed.fit_on}"  # of what was to be tuned, and has nothing to search
+        words += [fit_on] if job.typed.fit_on != RunSettings.fit_on and fit_on not in words else []
     if job.sweep is not None and any(word.startswith("experiment=") for word in words):
         words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
+    return _typed(job, words)
+
+
+def _typed(job: Job, words: Sequence[str]) -> str:
     options = [f"--config-dir={job.config_folder}"] if job.config_folder else []
-    return f"{program()} {shlex.join([*options, *without_secrets(words)])}".strip()
+    return f"{program()} {shlex.join([*options, *without_secrets(list(words))])}".strip()
 
 
 def _facts(job: Job, started: float) -> JobFacts:
     name = run_name(job.words, job.names, job.settings, None if job.sweep is None else job.swept)
     sweep = "" if job.sweep is None else job.sweep.as_posix()
-    return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
+    command = "" if job.sweep is None else _typed(job, ["-m", *job.sweep_words])
+    return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store, command)
 
 
 def _reason_of(error: BaseException) -> str:

@@ -86,8 +86,8 @@ def _way_on(model: Mapping[str, Any], fixed: Sequence[str]) -> str:
     low, high = (value / 10, value * 10) if isinstance(value, float) else (1, max(value, 1) * 10)
     ends = f"low: {low}, high: {high}, log: true" if 0 < low < high else "low: 0.0, high: 1.0"
     return (
-        f"Say what to try, such as '+search.{name}={{{ends}}}', or in search/NAME.yaml beside the model's "
-        "own file; or leave out tune."
+        f"Say what to try, such as '+search.{name}={{{ends}}}', or in FOLDER/search/NAME.yaml where "
+        "FOLDER/model/NAME.yaml is the model; or leave out tune."
     )
 
 
