@@ -32,6 +32,7 @@ def metric_claims(result: "MetricComparison", procedure: "Procedure") -> tuple[s
 def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> str:
     """Return what may be claimed of two runs of a comparison."""
     decimals = _decimals((pair.high - pair.low) / 2)
+    decimals += any(end and not round(end, decimals) for end in (pair.low, pair.high))  # no -.000
     metric, sure = metric_words(result), f"{100 * confidence:g} %"
     repeats = _better_in(pair, result)
     if result.n_held_out is not None and result.n_held_out > result.n_users:

@@ -253,7 +253,8 @@ def explanation(procedure: "Procedure", results: "Sequence[MetricComparison]") -
         rows = "queries" if split_key(over_rows[0])[1] else "ratings"
         text = f"Mean over users, {', '.join(map(label, over_rows))} over all {rows}, with {kind}"
     if unit == "seeds":
-        text += "; ±: deviation over seeds; Welch's t-test, paired where both have the same seeds"
+        text += "; ±: deviation over seeds; Welch's t-test, paired where both have the same seeds, "
+        text += "too sure where seeds draw other splits of the same rows"
     elif any(row.repeats for row in results[0].rows):
         text += ", of several seeds or folds the mean of their means"
         text += "; ±: deviation of these means, which intervals leave out"
