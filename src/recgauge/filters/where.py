@@ -17,8 +17,8 @@ class Where(RowFilter):
 
     Parameters
     ----------
-    column : str
-        A column of the table (``dataset=table``), by name.
+    column : str or int
+        A column of the table (``dataset=table``), by name, or counted from 0 where there is no header.
     values : sequence of str or int
         What rows that stay have in it, as the table writes it.
 
@@ -37,17 +37,18 @@ class Where(RowFilter):
     [False, True, False]
     """
 
-    column: str
+    column: str | int
     values: Sequence[str | int]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.column and isinstance(self.values, str | int):
+        is_named = self.column not in ("", None)
+        if is_named and isinstance(self.values, str | int):
             raise ConfigError(
                 f"Where: values must be a list, got {shown(self.values)}. "
                 f"Write 'filters.where.values=[{str(self.values).strip('[]')}]'."
             )
-        if not self.column or not self.values:
+        if not is_named or not self.values:
             raise ConfigError(
                 "Where: name a column and the values of rows that stay, such as "
                 "filters.where.column=event_type filters.where.values=[purchase,cart]; got "
@@ -57,11 +58,11 @@ class Where(RowFilter):
     @property
     def attributes(self) -> tuple[str, ...]:
         """The column."""
-        return (self.column,)
+        return (str(self.column),)
 
     def keep(self, interactions: Interactions) -> BoolArray:
         """Return the mask of the rows that stay, shape (n,)."""
-        column = interactions.attribute(self.column, "Where")
+        column = interactions.attribute(str(self.column), "Where")
         names = [str(name) for name in column.names.tolist()]
         for value in self.values:
             if str(value) not in names:

@@ -143,9 +143,9 @@ def test_whole_users_are_drawn(demo):
 EVENTS = ["view", "cart", "purchase"]
 
 
-def log_of(rows):
+def log_of(rows, column="event"):
     users, items, events = zip(*rows, strict=True)
-    interactions = Interactions.from_ids(users, items, attributes={"event": events})
+    interactions = Interactions.from_ids(users, items, attributes={column: events})
     return Dataset("shop", interactions, "implicit", None, "0" * 64, "made", "here", "none")
 
 
@@ -193,3 +193,8 @@ def test_an_unknown_value_or_column_is_refused():
         apply_filters(log, [Where("kind", ["view"])])
     with pytest.raises(ConfigError, match="values"):
         Where("event", "view")
+
+
+def test_a_column_of_a_file_without_header_is_counted():
+    dataset, _ = apply_filters(log_of([(1, 1, "view"), (2, 1, "cart")], "0"), [Where(0, ["cart"])])
+    assert dataset.interactions.user_ids.tolist() == [2]
