@@ -58,10 +58,10 @@ def test_its_numbers_are_those_of_a_split_whose_test_part_is_the_validation_part
 def test_the_final_model_may_learn_from_validation_rows():
     whole, final = parts(), parts(fit_on="train_validation")
     assert pairs(final.train) == pairs(whole.train) | pairs(whole.validation)
-    assert pairs(final.test) == pairs(whole.test)
-    assert final.validation is None
-    n_rows = f"{len(whole.train):,} training and {len(whole.validation):,} validation rows"
-    assert final.steps[-1].note == f"train is {n_rows} (fit_on=train_validation)"
+    assert (pairs(final.test), final.validation) == (pairs(whole.test), None)
+    words = f"{len(whole.train):,} training and {len(whole.validation):,} validation rows"
+    step = (f"train is {words} (fit_on=train_validation)", (len(whole.train), len(final.train)))
+    assert (final.steps[-1].note, final.steps[-1].rows) == step
 
 
 def test_a_model_may_learn_from_every_row_where_an_article_leaks(demo):

@@ -58,8 +58,8 @@ class Step:
 
     @property
     def dropped_rows(self) -> int:
-        """Rows that the step dropped."""
-        return self.rows[0] - self.rows[1]
+        """Rows that the step dropped; none where it added some."""
+        return max(0, self.rows[0] - self.rows[1])
 
     def __str__(self) -> str:
         users, items = self.users[0] - self.users[1], self.items[0] - self.items[1]
@@ -191,7 +191,7 @@ class Split:
             train, fold_in = train.followed_by(fold_in.take(chosen_by)), fold_in.take(~chosen_by)
             words += f", and {int(chosen_by.sum()):,} fold-in rows of validation users"
         joined = replace(
-            Step.between("nothing", train, train), note=f"train is {words} (fit_on=train_validation)"
+            Step.between("nothing", self.train, train), note=f"train is {words} (fit_on=train_validation)"
         )
         steps = (*steps, joined)
         return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps, sequences=sequences)

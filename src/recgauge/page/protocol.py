@@ -63,10 +63,14 @@ def _split(part: DatasetPart) -> str:
     name, node = records[0].names.get("split", "none"), numeric_settings(records[0].settings).get("split")
     if isinstance(node, Mapping) and any(len(group.runs) > 1 for group in part.runs.values()):
         node = {setting: value for setting, value in node.items() if setting not in FOLDS}
+    together = records[0].fit_on == "train_validation"
     rows = [
-        f"{_between(record.split.parts[kind].rows for record in records)} {kind.replace('_', '-')} rows"
+        f"{_between(record.split.parts[kind].rows for record in records)} "
+        f"{'train and validation' if together and kind == 'train' else kind.replace('_', '-')} rows"
         for kind in records[0].split.parts
     ]
+    if (joined := _between(record.split.joined_rows for record in records)) != "0":
+        rows[0] += f" ({joined} of them held back for validation)"
     seeds = sorted({record.seed for record in records})
     repeats = f"seed {seeds[0]}" if len(seeds) == 1 else f"each with the seeds {listed(seeds)}"
     dropped = _between(record.split.dropped_rows for record in records)

@@ -214,6 +214,11 @@ class SplitFacts:
         """Rows that filters and split dropped."""
         return sum(step.dropped_rows for step in self.steps)
 
+    @property
+    def joined_rows(self) -> int:
+        """Rows held back for validation that have joined the training part."""
+        return sum(max(0, step.rows[1] - step.rows[0]) for step in self.steps)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchFacts:
