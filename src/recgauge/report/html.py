@@ -1,8 +1,9 @@
 """Blocks as HTML: the page of a report, and parts of it for notebooks. Every text is escaped."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recgauge._version import __version__
 from recgauge.report.blocks import Block, Picture, Section
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _KEPT = "\n\t\u200c\u200d"  # what joins and parts letters belongs to some scripts
+_TOGETHER = re.compile(r"(?<=\d) (?=%|(?:s|ms|[KMGT]i?B)\b)|(?<=,) (?=[-+−]?[\d.]+\])|(?<=p) (?==)|(?<=p =) ")
+"""Where no line ends: between a number and its unit, inside an interval, of a p."""
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -46,10 +49,18 @@ def _environment() -> "Environment":
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_unbroken,
     )
     environment.filters["svg"] = _svg
     environment.filters["kind"] = lambda block: type(block).__name__
     return environment
+
+
+def _unbroken(value: Any) -> Any:
+    """Keep numbers and units of a text on one line; what is safe or escaped already stays as it is."""
+    from markupsafe import Markup, escape
+
+    return Markup(_TOGETHER.sub("&nbsp;", escape(value))) if type(value) is str else value
 
 
 def _read(name: str) -> str:

@@ -103,7 +103,7 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
         assert {shown[name][0] for name in ("fit s", "lists s", "peak MB", "model MB")} == wanted
         for row in own.itertuples():
             mean, low, high = (f"{value:.4f}" for value in (row.mean, row.low, row.high))
-            assert shown[row.metric.replace("_at_", "@")][:3] == [mean, row.letters, f"[{low}, {high}]"]
+            assert shown[row.metric.replace("_at_", "@")][:3] == [mean, row.letters, f"[{low},\xa0{high}]"]
             wanted |= {mean, low, high}
         for text in (printed, markdown.partition(": a minus b")[0], latex.partition("\\end{table}")[0]):
             assert wanted <= numbers_of(text, run)
