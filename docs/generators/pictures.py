@@ -240,7 +240,7 @@ def _letters() -> str:
     shapes = [_text(565, 16, "invented numbers", size=11)]
 
     def x(value: float) -> float:
-        return 120 + (value - 0.08) * 4200
+        return 120 + (value - 0.08) * 4000
 
     for row, (name, mean, low, high, letter) in enumerate(runs):
         y = 40 + 36 * row

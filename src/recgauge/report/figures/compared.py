@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from recgauge.metrics.names import as_key, metric_label
 from recgauge.report.comparison_tables import number
@@ -96,8 +96,9 @@ def plot_tradeoff(points: Mapping[str, tuple[float, float]], *, x_label: str, y_
             axes.plot([x], [y], label=name, **drawn)
         axes.set_xscale("log")
         xs = [x for x, _ in points.values()]
-        if max(xs) < 10 * min(xs):  # no power of ten need be among them
-            axes.xaxis.set_major_locator(MaxNLocator(4))
+        if max(xs) < 100 * min(xs):  # one power of ten, or none, may be among them
+            few = max(xs) < 10 * min(xs)
+            axes.xaxis.set_major_locator(MaxNLocator(4) if few else LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
         axes.xaxis.set_minor_formatter(NullFormatter())  # else it writes formulas, which are not set
         axes.margins(x=0.1, y=0.1)

@@ -73,9 +73,8 @@ def plot_metric_over_k(
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0f}")
         axes.set(xlabel="cutoff k: items of each list", ylabel=metric)
-        low, high = axes.get_ylim()
-        if 0 < low < 0.5 * high:  # near enough to zero to show it
-            axes.set_ylim(0, high)
+        if axes.get_ylim()[0] > 0:
+            axes.set_ylim(bottom=0)
         figure.legend(loc="outside right center")
         if errors:
             axes.set_title("bars: 95 % intervals over users", color=MUTED, fontsize=SMALL - 0.5)
