@@ -1,20 +1,26 @@
-// How the site's search orders pages: first those with all words of the query in one heading, functions and classes for a single word
-// alone; guides before reference, and both before experiments and benchmarks. The numbers below are Sphinx's own.
+// How the site's search orders pages: by the share of the query's words in one heading, most in the title; functions and classes for a
+// single word alone; guides before reference, and both before experiments and benchmarks. The numbers below are Sphinx's own.
 var Scorer = {
   score: ([docname, , , description, score]) => {
-    Scorer.answers ??= Scorer.pagesWithHeading();
+    Scorer.shares ??= Scorer.sharesInHeadings();
     if (!/^(docs\/|README|index)/.test(docname) || (description && Scorer.words.length > 1)) return score - 24;
-    return score + (Scorer.answers.has(docname) ? 12 : 0) - (/settings|reference/.test(docname) ? 4 : 0);
+    return score + Math.round(12 * (Scorer.shares.get(docname) ?? 0)) - (/settings|reference/.test(docname) ? 4 : 0);
   },
-  pagesWithHeading: () => {
+  sharesInHeadings: () => {
     const stemmer = new Stemmer();
-    const stems = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => stemmer.stemWord(word));
+    const words = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !stopwords.has(word));
+    const stems = (text) => words(text).map((word) => stemmer.stemWord(word));
     Scorer.words = stems(new URLSearchParams(window.location.search).get("q"));
-    const headings = Object.entries(Search._index.alltitles).filter(([heading]) => {
+    const shares = new Map();
+    for (const [heading, places] of Object.entries(Search._index.alltitles)) {
       const inHeading = stems(heading);
-      return Scorer.words.every((word) => inHeading.includes(word));
-    });
-    return new Set(headings.flatMap(([, places]) => places.map(([file]) => Search._index.docnames[file])));
+      const share = Scorer.words.filter((word) => inHeading.includes(word)).length / Scorer.words.length || 0;
+      for (const [file] of places) {
+        const [page, isTitle] = [Search._index.docnames[file], Search._index.titles[file] === heading];
+        shares.set(page, Math.max(shares.get(page) ?? 0, isTitle ? 1.25 * share : share));
+      }
+    }
+    return shares;
   },
   objNameMatch: 11,
   objPartialMatch: 6,
