@@ -382,8 +382,11 @@ def check_filters(filters: Sequence[Filter], rows: Interactions) -> list[GuardRe
 
 def check_neighbours(share: float) -> GuardResult:
     """Say for how many users or items equal similarities decide which neighbours count."""
-    message = f"For {share:.1%} of users or items another neighbour is as near as the last that counts"
-    message += "; the lower code does. Other model.k or model.similarity may differ." if share else "."
+    message = f"For {share:.1%} of users or items model.k cuts through a group of equally similar neighbours"
+    message += (
+        ": which of them count is arbitrary, and another model.k may give other numbers" if share else ""
+    )
+    message += "."
     return GuardResult("ties_of_neighbours", share, "note", message)
 
 

@@ -1,6 +1,7 @@
 """A run as blocks: its numbers, its data and steps, and marks of numbers that mean less."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from recgauge.data.split import Step
@@ -200,14 +201,19 @@ def _text(step: Step) -> str:
     return f"without {step.name}" + (f"; {step.note}" if step.note else "")
 
 
-def tied_lines(records: "Sequence[tuple[int, RunRecord]]", jobs: str = " [job {}]") -> list[str]:
-    """Return for whom equal similarities decide which neighbours count."""
-    return [
-        f"ties     {guard.message}{jobs.format(number)}"
+def tied_lines(records: "Sequence[tuple[int, RunRecord]]", jobs: str = " [{}]") -> list[str]:
+    """Return for whom equal similarities decide which neighbours count, by the job with the most."""
+    tied = {
+        number: guard
         for number, record in records
         for guard in record.guards
         if guard.name == "ties_of_neighbours" and guard.value
-    ]
+    }
+    if not tied:
+        return []
+    most = max(tied, key=lambda number: tied[number].value)
+    named = jobs_words(list(tied)) + f"; most in job {most}" * (len(tied) > 1)
+    return [f"ties     {tied[most].message}{jobs.format(named)}"]
 
 
 def few_evaluated(record: "RunRecord") -> bool:
@@ -216,8 +222,18 @@ def few_evaluated(record: "RunRecord") -> bool:
 
 
 def jobs_words(numbers: Sequence[int]) -> str:
-    """Return the numbers of jobs with the word before them."""
-    return ("job " if len(numbers) == 1 else "jobs ") + ", ".join(map(str, numbers))
+    """Return the numbers of jobs with the word before them; three and more in a row are a range.
+
+    Examples
+    --------
+    >>> jobs_words([0, 1, 2, 3, 7, 9, 10])
+    'jobs 0-3, 7, 9, 10'
+    """
+    parts: list[str] = []
+    for _, row in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+        first, *rest = [str(number) for _, number in row]
+        parts += [f"{first}-{rest[-1]}"] if len(rest) > 1 else [first, *rest]
+    return ("job " if len(numbers) == 1 else "jobs ") + ", ".join(parts)
 
 
 def sweep_mark_lines(

@@ -76,7 +76,9 @@ def coverage_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     most = max(shares, key=lambda dropped: shares[dropped])
     texts = [f"coverage {most} [{jobs_words(alike.pop(most))}]"]
     if rest := sorted(number for numbers in alike.values() for number in numbers):
-        texts.append(f"coverage fewer dropped; summary.csv has how many [{jobs_words(rest)}]")
+        texts.append(
+            f"coverage {jobs_words(rest)}: a smaller share dropped; see test_rows_dropped in summary.csv"
+        )
     return texts
 
 
