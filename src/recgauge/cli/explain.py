@@ -21,7 +21,7 @@ from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
 from recgauge.files.columns import LOOK
 from recgauge.runs.settings import use_of
 from recgauge.runs.targets import TARGET, installed_options
-from recgauge.sweeps.places import conf_folder
+from recgauge.sweeps.places import conf_folder, program
 
 _OWN_FILE = "A file of yours: dataset=table dataset.path=FILE."
 _REMEDIES = {
@@ -117,6 +117,10 @@ def _unread(word: str) -> str:
     for first, last in ("[]", "{}"):
         if word.count(first) > word.count(last):
             return f"a bracket is missing: write {last} behind the value."
+    if re.search(r"=\[[^]]*;", word):
+        return f"a list has commas: {word.replace(';', ',')}."
+    if word in ("help", "version", "plan", "resolve", "multirun"):
+        return f"is an option: {program()} --{word}."
     if likely := option_words(word):
         return f"expected GROUP=OPTION. Did you mean {' or '.join(likely)}?"
     return (

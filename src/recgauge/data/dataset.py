@@ -182,7 +182,7 @@ class Dataset:
         if self.feedback != "explicit":
             raise ConfigError(
                 f"Rating metrics: {self.name} has implicit feedback, so there are no ratings to predict. "
-                "Choose an explicit data set, or leave out metrics=rating."
+                "Choose an explicit data set, or measure lists: metrics=ranking."
             )
         if self.scale is not None:
             return self.scale

@@ -108,7 +108,8 @@ def predict_ratings(
     if not isinstance(model, RatingPredictor):
         raise ConfigError(
             f"Rating metrics: model {type(model).__name__} ranks items but predicts no ratings. "
-            "Choose a rating predictor, such as model=bias or model=biased_mf, or leave out metrics=rating."
+            "Choose a rating predictor, such as model=bias or model=biased_mf, or measure lists: "
+            "metrics=ranking."
         )
     if scale is not None:
         if len(scale) != 2:

@@ -175,7 +175,7 @@ def _possible(
     wrong, why, remedy = [], "", ""
     if ratings and not isinstance(model, RatingPredictor):
         wrong, why = ratings, f"need predicted ratings, and {name} ranks items but predicts none."
-        remedy = " Choose model=bias or model=biased_mf, or leave out metrics=rating."
+        remedy = " Choose model=bias or model=biased_mf, or measure lists: metrics=ranking."
     elif lists and not isinstance(model, Recommender):
         wrong, why = lists, f"need ranked lists, and {name} only predicts ratings."
     if wrong and not (leave_out and len(wrong) < len(suite)):
