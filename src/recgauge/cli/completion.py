@@ -5,7 +5,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from recgauge.cli.explain import group_options
+from recgauge.cli.explain import group_options, option_files
 from recgauge.sweeps.places import conf_folder
 
 
@@ -33,6 +33,9 @@ def settings(prefix: str, parsed_args: object = None, **_: object) -> list[str]:
         option, own = model, f"{group}.{model}"
     file = conf_folder() / group / f"{option}.yaml"
     node = _read(file) if file.is_file() else root.get(group) or {}
+    if group in chosen and option is None:  # none is typed yet: the settings of all
+        nodes = map(_read, option_files(group))
+        node = {name: None for each in nodes if "_target_" in each for name in each}
     return [f"{own}.{name}=" for name in node if name not in ("_target_", "defaults")]
 
 

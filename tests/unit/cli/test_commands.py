@@ -58,6 +58,7 @@ def test_each_command_has_help_with_examples_that_it_takes(name, capsys):
         ("recgauge comp", "compare"),
         ("recgauge run -m model=svd,p3", "model=svd,p3alpha"),
         ("recgauge run model=ease model.l2", "model.l2="),
+        ("recgauge run tune.tr", "tune.trials="),
     ],
 )
 def test_a_shell_completes_commands_options_and_settings(line, completion, tmp_path):
