@@ -21,7 +21,7 @@ from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, merge
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
-from recgauge.evaluation.frames import AS_LISTS, IN_CELLS, check_scores, item_rows, ranked_rows
+from recgauge.evaluation.frames import IN_CELLS, check_scores, item_rows, ranked_rows
 from recgauge.evaluation.outside import value_of_policies
 from recgauge.evaluation.values import EvaluationInputs, ties_at_cutoffs
 from recgauge.files.columns import CellFormat
@@ -510,7 +510,7 @@ def _lists(
         written = np.array([score for row in recommendations.values() for score in row.values()], np.float64)
         row = np.lexsort((-written, user))
         check_scores("recommendations", user, lists.values, row, IN_CELLS)
-    return lists, ListOrder("score, falling", IN_CELLS, AS_LISTS)
+    return lists, IN_CELLS
 
 
 def _items(subject: Literal["relevant", "train"], table: Any, cells: CellFormat) -> Ragged:

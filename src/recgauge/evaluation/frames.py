@@ -19,10 +19,8 @@ from recgauge.recorded.findings import refusal
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import run_starts
 
-IN_CELLS = "scores in the cells"
-"""What stands for the name of a column of scores where lists are scores by item."""
-AS_LISTS = "write lists of items, best first"
-"""How such lists are read the other way."""
+IN_CELLS = ListOrder("score, falling", "scores in the cells", "write lists of items, best first")
+"""What orders lists that are scores by item."""
 
 
 def ranked_rows(
@@ -53,7 +51,8 @@ def ranked_rows(
         user, items = user[order], items[order]
         key, score = (None if each is None else each[order] for each in (key, score))
     if rank is None and score is not None and not keep_rising:
-        check_scores(subject, user, score, order, rows.labels["score"])
+        way = ListOrder.of(rows, by_rank=False, words=_renamed, keep="")
+        check_scores(subject, user, score, order, way)
     lists = Ragged(ids, np.bincount(user, minlength=len(ids)), items, score)
     if rank is not None:
         _check_ranks(subject, lists, key, rows.labels)
@@ -82,14 +81,13 @@ def _renamed(role: str, column: str) -> str:
 
 
 def check_scores(
-    subject: str, user: IntArray | LongArray, score: DoubleArray, order: LongArray | None, column: str
+    subject: str, user: IntArray | LongArray, score: DoubleArray, order: LongArray | None, way: ListOrder
 ) -> None:
     """Refuse scores, falling for each user, that look like ranks as they were written, at `order`."""
     start = np.append(run_starts(user), len(user))
     if (mask := lists_like_ranks(start, score, order)) is not None:
-        way = AS_LISTS if column == IN_CELLS else f"it is a rank: {_renamed('rank', column)}"
-        hint = f"If the lowest number is the best, {way}. If the highest is, keep=['rising_scores'] goes on."
-        raise refusal("rising_scores", f"{subject}: {column}", int(mask.sum()), hint)
+        hint = way.question("keep=['rising_scores']")
+        raise refusal("rising_scores", f"{subject}: {way.column}", int(mask.sum()), hint)
 
 
 def item_rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Ragged:

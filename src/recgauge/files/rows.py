@@ -257,6 +257,9 @@ def _passing(
 
 def _hint(rows: Rows, role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
     """Return how to say what a number or date means that is written as elsewhere."""
+    if role == "rank" and (numbers_of(pa.array([str(cell)]), roles.cells) % 1 > 0).any():
+        words = "" if "score" in rows.labels else f"; if these are distances, {as_scores(rows, role)}"
+        return f" (ranks are 1, 2, 3, ...{words})"
     words, column = " or ".join(answers), f"t[{json.dumps(rows.labels[role], ensure_ascii=False)}]"
     if role in NUMBERS and re.search(f"[0-9][{_SIGNS}][0-9]", str(cell)):
         text = f"write numbers as 1234{roles.cells.decimal}5, without thousands signs"
@@ -292,6 +295,15 @@ def _thousands(column: pa.ChunkedArray, decimal: str) -> tuple[str, str]:
         if len(signs) > 1 or signs not in (".", ",") or decimal == "," != signs or len(grouped) == len(cells):
             return signs[0], cell
     return "", ""
+
+
+def as_scores(rows: Rows, role: Role) -> str:
+    """Return what to type so that numbers of which the lowest is the best become scores."""
+    label = rows.labels.get(role, "")
+    column = f't["score"] = -pandas.to_numeric(t.pop({json.dumps(label, ensure_ascii=False)}), "coerce")'
+    in_pandas = f", in pandas: frame['score'] = -frame.pop({label!r})" * (label != "" and not rows.header)
+    words = rewriting(rows, column)
+    return f"make scores of them: {words}" if words else f"write them with the other sign{in_pandas}"
 
 
 def rewriting(table: Rows | TableFile, change: str, options: str = "", separator: str = "") -> str:

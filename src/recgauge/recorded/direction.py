@@ -9,7 +9,7 @@ import numpy as np
 from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import listed
-from recgauge.files.rows import Rows
+from recgauge.files.rows import Rows, as_scores
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 FEWEST_USERS, LEAST_RATIO, SURE = 20, 1.5, 4.0
@@ -54,8 +54,12 @@ class ListOrder:
             return cls("rank, rising", label, f"{way} {keep}")
         values = rows.numbers["score"]
         if not ((values >= 0) & (values == np.floor(values))).all():
-            way = "change the sign of the scores"
+            way = as_scores(rows, "score")
         return cls("score, falling", label, way)
+
+    def question(self, keep: str) -> str:
+        """Return which end may be the best, with the words for either; `keep` reads falling scores."""
+        return f"If the lowest number is the best: {self.other}. If the highest is: {keep}."
 
     def __str__(self) -> str:
         """Return both in words, such as ``rank, rising (column 2)``."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recgauge.data.meeting import FEWEST, Meeting, require_meeting
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.rows import Rows
-from recgauge.recorded.direction import lists_like_ranks
+from recgauge.recorded.direction import ListOrder, lists_like_ranks
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
 
 FindingName = Literal[
@@ -162,10 +162,6 @@ def note(name: FindingName, count: int, first: str, settings: ListSettings) -> F
     if name in settings.refused:
         is_policy = name == "repeats" and not settings.in_run
         option = "--repeats miss" if is_policy else settings.words("keep", name)
-        if name == "rising_scores":
-            way = settings.words("rank", "COLUMN")
-            hint = f"If the lowest number is the best, it is a rank: {way}. If the highest is, go on with"
-            raise refusal(name, first, count, f"{hint} {option}.")
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
     return Finding(name, count, first, fate)
 
@@ -232,7 +228,12 @@ class Report:
         """Refuse lists ordered by falling scores that look like ranks; they may stand upside down."""
         if (mask := lists_like_ranks(start, score, row)) is not None and row is not None:
             first = int(row[: start[-1]][np.repeat(mask, np.diff(start))].min())
-            self._note("rising_scores", int(mask.sum()), self._rows.where(first))
+            words, rows = self._settings.words, self._rows
+            if "rising_scores" in self._settings.refused:
+                keep = words("keep", "rising_scores")
+                order = ListOrder.of(rows, by_rank=False, words=words, keep=keep)
+                raise refusal("rising_scores", rows.where(first), int(mask.sum()), order.question(keep))
+            self._note("rising_scores", int(mask.sum()), rows.where(first))
 
     def order(
         self,

@@ -1,5 +1,7 @@
 """Lists that stand upside down: what is told, and what is not."""
 
+import re
+import shlex
 from pathlib import Path
 from random import Random
 
@@ -8,6 +10,7 @@ import pytest
 
 import recgauge
 from recgauge.cli.commands.cli import main
+from recgauge.errors import SchemaError
 from recgauge.runs.finished import FinishedRun
 
 N_USERS, N_ITEMS, LENGTH = 60, 60, 20
@@ -49,7 +52,7 @@ COMMAND = ["evaluate", "--truth", "test.csv", "--metrics", "ndcg@10", "--run"]
     ("skill", "upside_down", "column", "words"),
     [
         (2, True, "rank", "--score rank"),
-        (2, True, "score", "change the sign"),
+        (2, True, "score", "-pandas.to_numeric("),
         (2, False, "rank", ""),
         (0, True, "rank", ""),
     ],
@@ -64,12 +67,21 @@ def test_lists_that_are_better_from_their_end_are_told(
     assert words in out
 
 
-def test_the_words_read_them_the_other_way(folder, capsys) -> None:
-    write(folder, "lists.csv", skill=2, upside_down=True)
+@pytest.mark.parametrize("column", ["rank", "score"])
+def test_the_words_read_them_the_other_way(folder, capsys, column) -> None:
+    write(folder, "lists.csv", skill=2, upside_down=True, column=column)
     write(folder, "right.csv", skill=2, upside_down=False)
     assert main([*COMMAND, "right.csv"]) == 0
     number = capsys.readouterr().out.split("ndcg@10")[1].split()[0]
-    assert main([*COMMAND, "lists.csv", "--score", "rank", "--keep", "rising_scores"]) == 0
+    words = ["lists.csv", "--score", "rank", "--keep", "rising_scores"]
+    if column == "score":  # as distances are, which are no ranks
+        assert main([*COMMAND, "lists.csv", "--rank", "score"]) == 1
+        exec(shlex.split(re.search("python -c '[^']*'", capsys.readouterr().err)[0])[2])
+        words = ["lists_new.csv", "--keep", "rising_scores"]
+        frame = pd.read_csv("lists.csv").rename(columns={"score": "rank"})
+        with pytest.raises(SchemaError, match=r"frame\['score'\] = -frame.pop\('rank'\)"):
+            recgauge.evaluate(frame, {"u1": ["i1"]})
+    assert main([*COMMAND, *words]) == 0
     out = capsys.readouterr().out
     assert "better from their end" not in out
     assert out.split("ndcg@10")[1].split()[0] == number
