@@ -59,6 +59,7 @@ def list_settings(
     keep: Collection[str] = (),
     *,
     seen: Seen | None = None,
+    relevant_from: float | None = None,
 ) -> ListSettings:
     """Return how lists are read that metrics measure under a convention, and what is said of seen items."""
     of_ratings = measures_ratings(metrics)  # which have no cutoffs
@@ -73,6 +74,7 @@ def list_settings(
         order,
         refuse,
         keep,
+        threshold=0.0 if of_ratings else policies.threshold if relevant_from is None else relevant_from,
         longest=max((k for k in cutoffs if k is not None), default=None),
         text_ids=policies.ties == "id_descending",
         policies=named,

@@ -265,7 +265,8 @@ class PartTask:
         """Judge rows that have been read and checked; see `judge`."""
         policies, cutoffs = self._convention.policies, self._named[1]
         longest = max((k for k in cutoffs if k is not None), default=None)
-        settings = replace(self.settings, in_part=True, longest=longest)
+        threshold = policies.threshold if self.relevant_from is None else self.relevant_from
+        settings = replace(self.settings, in_part=True, longest=longest, threshold=threshold)
         recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
         (run,) = recorded.runs
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):

@@ -115,6 +115,7 @@ class ListSettings:
     order: Order = "auto"
     refuse: Collection[str] = ()  # findings that stop the evaluation beside those of `REFUSED`
     keep: Collection[str] = ()  # findings that do not
+    threshold: float = 0.0  # lowest grade of the truth that is relevant; 0: every grade above 0
     longest: int | None = None  # lists with fewer items are counted as short
     text_ids: bool = False  # ids stay text, so that 10 is before 9 where ids order equal scores: trec_eval
     in_run: bool = False  # whether a run reads the lists, so that messages name its settings
@@ -202,7 +203,8 @@ class Report:
     def add(self, name: FindingName, mask: BoolArray, first: Any) -> None:
         """Count a mask; `first` says where its first one is."""
         if mask.any():
-            self._note(name, int(mask.sum()), f"{self._rows.file}: {first(int(np.argmax(mask)))}")
+            file = f"{self._rows.file}: " * (name in self._settings.refused)
+            self._note(name, int(mask.sum()), f"{file}{first(int(np.argmax(mask)))}")
 
     def rows(self, name: FindingName, at: LongArray, row: Places | None) -> None:
         """Count rows, `at` in the order of the lists."""

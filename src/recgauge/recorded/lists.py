@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from recgauge.data.ids import IdArray
-from recgauge.data.interactions import sorted_pairs
+from recgauge.data.interactions import is_relevant, sorted_pairs
 from recgauge.data.meeting import Meeting, meet_rows
 from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged
@@ -167,11 +167,11 @@ class Context:
         return Reversal.of(starts_of(np.bincount(owner, minlength=len(lengths)).astype(np.int64)), hit[left])
 
     def _in_table(self, lists: Ragged, table: Ragged) -> BoolArray:
-        """Return which items of lists their users have in a table, of those with grades above 0."""
+        """Return which items of lists their users have in a table, of those with relevant grades."""
         users, items, lengths = table.users, table.items, table.lengths
         if table.values is not None:
-            positive = table.values > 0
-            users, items = np.repeat(users, lengths)[positive], items[positive]
+            relevant = is_relevant(table.values, self.settings.threshold)
+            users, items = np.repeat(users, lengths)[relevant], items[relevant]
             lengths = np.ones(len(items), np.int64)
         starts = (
             starts_of(np.bincount(*owners, minlength=len(self.user_ids)).astype(np.int64))
@@ -188,7 +188,8 @@ class Context:
         listless = ~_mask(len(self.user_ids), lists.users)[self.truth.users]
         if self.truth.values is not None:  # others have nothing to find
             owners = np.repeat(np.arange(len(listless)), self.truth.lengths)
-            listless &= np.bincount(owners[self.truth.values > 0], minlength=len(listless)) > 0
+            relevant = is_relevant(self.truth.values, self.settings.threshold)
+            listless &= np.bincount(owners[relevant], minlength=len(listless)) > 0
         report.add("users_without_list", listless, self._user_of(self.truth))
         if self.train is None:
             return  # without training rows nobody knows which items there are

@@ -51,7 +51,13 @@ def grade_lines(measured: MeasuredRuns) -> list[str]:
 
 def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
     """Return the sentence on relevant rows, and the numbers and findings of each run."""
-    lines = grade_lines(measured)
+    lines, unmet = grade_lines(measured), "unmet"  # which the first lines say
+    findings = {
+        name: describe([finding for finding in measured.lists[name].findings if finding.name != unmet])
+        for name in measured.results
+    }
+    shared = set.intersection(*map(set, findings.values())) if len(findings) > 1 else set()
+    lines += [f"found    all runs: {line}" for line in next(iter(findings.values())) if line in shared]
     for name, evaluation in measured.results.items():
         counts = evaluation.counts
         n_users = quantity(counts["users_evaluated"], "user")
@@ -69,9 +75,7 @@ def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
             lines.append(f"    {label(result.key):<{width}}  {result.value:.4f}{error}")
         if evaluation.ineligible is not None:
             lines.append(f"    lists  {evaluation.ineligible.sentence}")
-        unmet = "unmet"  # which the first lines say
-        findings = describe([finding for finding in measured.lists[name].findings if finding.name != unmet])
-        lines += [f"    found  {line}" for line in findings]
+        lines += [f"    found  {line}" for line in findings[name] if line not in shared]
     return lines
 
 

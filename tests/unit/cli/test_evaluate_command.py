@@ -41,14 +41,16 @@ def test_values_are_those_of_evaluate(files, capsys):
 
 def test_few_users_and_few_of_those_there_are_are_told(files, capsys):
     users = range(50)
-    (files / "one.csv").write_text("user,item,rank\n" + "".join(f"{user},x,1\n" for user in users))
+    for name in ("one.csv", "two.csv"):
+        (files / name).write_text("user,item,rank\n" + "".join(f"{user},x,1\n" for user in users[1:-1]))
     grades = {user: 5 if user < 24 else 1 for user in users}
     (files / "test.csv").write_text(
         "user,item,rating\n" + "".join(f"{user},x,{grade}\n" for user, grade in grades.items())
     )
-    assert run("--run", "one.csv", "--metrics", "recall@1", "--relevant-from", "4") == 0
+    assert run("--run", "one.csv", "two.csv", "--metrics", "recall@1", "--relevant-from", "4") == 0
     out = capsys.readouterr().out
     assert "coverage: 24 of 50 users" in out
+    assert out.count("users_without_list 1:") == 1  # for both runs; another user has no relevant item
     assert "few_users" not in out
     assert run("--run", "one.csv", "--metrics", "recall@1", "--relevant-from", "1") == 0
     assert "coverage" not in capsys.readouterr().out

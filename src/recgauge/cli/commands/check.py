@@ -167,7 +167,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     from recgauge.report.measured_lists import grade_lines
 
     metrics, convention = [*map(label, rules.keys)], get_convention(options.conventions)
-    settings = list_settings(metrics, convention, keep=options.keep)
+    settings = list_settings(metrics, convention, keep=options.keep, relevant_from=options.relevant_from)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,

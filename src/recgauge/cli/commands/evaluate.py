@@ -100,7 +100,8 @@ def run_evaluate(options: argparse.Namespace) -> None:
     if measures_ratings(metrics) and options.relevant_from is not None:
         raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
     findings = refused_findings(options), options.keep
-    settings = list_settings(metrics, convention, options.order, *findings, seen=options.seen)
+    bounds = {"seen": options.seen, "relevant_from": options.relevant_from}
+    settings = list_settings(metrics, convention, options.order, *findings, **bounds)
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measure = _in_parts if in_parts else _in_memory
     measured, compare = measure(options, metrics, convention, settings)
