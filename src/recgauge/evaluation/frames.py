@@ -13,7 +13,7 @@ from recgauge.files.columns import CellFormat, Role
 from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids
 from recgauge.files.rows import Rows
-from recgauge.recorded import Kind, roles_of, rows_of_table, runs_of
+from recgauge.recorded import Kind, refuse_lists, roles_of, rows_of_table, runs_of
 from recgauge.recorded.direction import ListOrder, lists_like_ranks
 from recgauge.recorded.findings import refusal
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
@@ -107,6 +107,8 @@ def _rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Rows:
     rows = rows_of_table(as_arrow(table, subject), kind, subject, like)
     if rows.problems:
         raise SchemaError(f"{rows.first_bad()}; {rows.n_bad:,} such rows. Correct them or leave them out.")
+    if kind == "relevant":
+        refuse_lists(rows, like)
     return rows
 
 

@@ -91,7 +91,7 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
         stands_for = "nobody" if role == "user" else "no item"
         share = f"{count:,} of {n_rows:,} rows ({count / n_rows:.0%})"
         reason = f"the {role} {shown(text)} has {share}, and may stand for {stands_for}"
-        words = f"To leave these rows out: {_listing(roles, 'missing', text)}"
+        words = f"To leave these rows out: {listing(roles, 'missing', text)}"
         raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == nobody[0]), reason, words)
 
 
@@ -198,7 +198,7 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     is_part = of_data and roles.is_label(label) and bool(_PART.search(label))
     is_count = is_part or (is_number and len(texts) > 2 and not roles.is_label(label))
     if is_part:
-        parts = f"{_listing(roles, 'unused', label)} split=published split.test=FILE"
+        parts = f"{listing(roles, 'unused', label)} split=published split.test=FILE"
         words_for["to keep its parts, with the test rows also in a file of their own"] = parts
         words_for["to keep some of the rows"] = where_words(label)
     if of_data and not is_count:
@@ -212,14 +212,14 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     if is_number and not is_part and "rating" not in rows.labels and "rating" in roles.names and roles.option:
         # every row of a rating is one of training, and without a threshold counts in the test rows
         least = f" dataset.relevant_from={min(counting, key=float)}" if of_data and counting else ""
-        words_for["as a rating or grade"] = _choice(roles, "rating", label) + least
+        words_for["as a rating or grade"] = choice(roles, "rating", label) + least
     if "tag" in roles.names and roles.option:
         each = f"evaluate(rows.drop(columns={label!r}), truth) for run, rows in frame.groupby({label!r})"
-        words = _choice(roles, "tag", label) if roles.setting else f"{{run: {each}}}"
+        words = choice(roles, "tag", label) if roles.setting else f"{{run: {each}}}"
         words_for["as the name of the run, one run for each value"] = words
     uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
     remedy = f"Say what it is: {uses}" if uses else "Leave out the rows that do not count"
-    unused = _listing(roles, "unused", label)
+    unused = listing(roles, "unused", label)
     subject = rows.file if isinstance(rows, Rows) else rows
     return QuestionError(
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
@@ -230,7 +230,7 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     )
 
 
-def _listing(roles: Roles, name: str, text: str) -> str:
+def listing(roles: Roles, name: str, text: str) -> str:
     """Return what to type to name a cell or column: words after an option, a list of Hydra's, or Python."""
     if not roles.setting:
         return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
@@ -239,7 +239,7 @@ def _listing(roles: Roles, name: str, text: str) -> str:
     return shlex.quote(roles.setting.format(name, f"[{_element(text)}]"))
 
 
-def _choice(roles: Roles, role: Role, label: str) -> str:
+def choice(roles: Roles, role: Role, label: str) -> str:
     """Return what to type to choose a column."""
     if roles.option.startswith("--"):
         return roles.option.format(role, shlex.quote(label))

@@ -1,6 +1,5 @@
 """Lists that other programs made, read from files, with a report of everything that is odd about them."""
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +35,7 @@ from recgauge.files.columns import (
 from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
 from recgauge.files.opening import Source, TableFile, find_list_files
-from recgauge.files.plausible import spans
+from recgauge.files.plausible import choice, listing, spans
 from recgauge.files.rows import Rows, describe_skipped
 from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
@@ -165,7 +164,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
         truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
         for rows in truths if kind == "relevant" else ():
-            _refuse_lists(rows, columns or {}, cells or CellFormat())
+            refuse_lists(rows, roles_of(kind, columns, cells))
         trains = [] if of_train is None else of_train.result()
         refuse_unused(columns, [*lists, *truths, *trains], "--")
         present = {name for rows in (*lists, *truths, *trains) for name in rows.unused}
@@ -228,25 +227,27 @@ def join_recorded(
 
 def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], option: str) -> None:
     """Refuse a column that no file has: a typing error would pass unseen where usual names are there, too."""
-    for role, choice in (chosen or {}).items():
+    for role, column in (chosen or {}).items():
         labels = [label for file in files if (label := file.labels.get(role))]
-        if isinstance(choice, str) and choice not in labels:
+        if isinstance(column, str) and column not in labels:
             taken = f"; taken instead: {listed(dict.fromkeys(labels))}" if labels else ""
             raise ConfigError(
-                f"{option}{role} {choice!r}: no file has such a column{taken}. Correct the name."
+                f"{option}{role} {column!r}: no file has such a column{taken}. Correct the name."
             )
 
 
-def _refuse_lists(truth: Rows, chosen: Columns, cells: CellFormat) -> None:
+def refuse_lists(truth: Rows, roles: Roles) -> None:
     """Refuse a truth with ranks or scores and no other grade, which may be the lists, unless it is said."""
-    grade, unused = truth.labels.get("rating"), [name for name in truth.unused if name not in cells.unused]
-    names = unused if grade is None else [grade] * (chosen.get("rating") is None)
+    grade = truth.labels.get("rating")
+    unused = [name for name in truth.unused if name not in roles.cells.unused]
+    names = unused if grade is None else [grade] * (roles.choices.get("rating") is None)
     if column := next((name for name in names if is_usual(name, RANKS if grade is None else SCORED)), None):
-        words = f"--unused {shlex.quote(column)}" if grade is None else f"--rating {shlex.quote(column)}"
+        words = listing(roles, "unused", column) if grade is None else choice(roles, "rating", column)
+        sides = "--run and --truth" if roles.setting else "recommendations and relevant"
         use = "to leave the column unused" if grade is None else "if it is a grade"
         raise QuestionError(
             f"{truth.file}: lists have a column {shown(column)}, and this is to be the truth. If it holds "
-            f"lists, exchange --run and --truth; {use}: {words}.",
+            f"lists, exchange {sides}; {use}: {words}.",
             column,
             [words],
         )

@@ -1,13 +1,15 @@
 """Recorded lists: every usual format reads the same; what is odd is counted, or refused with its row."""
 
 import gzip
+import io
 import json
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
+from recgauge import evaluate
 from recgauge.errors import DataError
 from recgauge.files.columns import CellFormat
 from recgauge.recorded import read_recorded
@@ -206,6 +208,8 @@ def test_lists_as_the_truth_are_asked_for(read):
         with pytest.raises(DataError, match=f"exchange .* {column}"):
             read(text_of(), truth=truth)
         assert len(read(text_of(), truth=truth, **answer).relevant.items) == 2
+        with pytest.raises(DataError, match=f"exchange recommendations and relevant;.*frame.*'{column}'"):
+            evaluate({"1": ["9"]}, csv.read_csv(io.BytesIO(truth.encode())))
 
 
 def test_a_mark_in_some_rows_is_asked_for(read):
