@@ -23,6 +23,7 @@ from recgauge.cli.commands.cli import main
         (["data", "lok"], "lok: there is no such command. Did you mean look? Commands: list, "),
         (["evaluate", "--run", "a.csv", "--test", "b.csv"], "there is no option --test; needed: --truth."),
         (["compare", "--metrisc", "ndcg"], "there is no option --metrisc; nearest: --metrics."),
+        (["evaluate", "--cutoffs", "5"], "a metric has its own: --metrics ndcg@5,ndcg@10."),
     ],
 )
 def test_words_that_are_no_command(words, message, capsys):

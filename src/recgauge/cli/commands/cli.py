@@ -78,6 +78,8 @@ class CommandParser(argparse.ArgumentParser):
             needed = [name for name in re.findall(r"--[\w-]+", self.usage or "") if name not in typed]
             near = nearest(unknown, names)
             hint = f"; needed: {', '.join(needed)}" if needed else f"; nearest: {near}" if near else ""
+            if unknown == "--cutoffs" and "--metrics" in names:
+                hint = "; a metric has its own: --metrics ndcg@5,ndcg@10"
             self.error(f"there is no option {unknown}{hint}")
         return super().parse_known_args(args, namespace)
 
