@@ -208,6 +208,9 @@ class Roles:
         hints = [did_you_mean(str(self.choices.get(role) or ""), map(bare, names)) for role in problems]
         text = f"{location}: {'; '.join(problems.values())}. {''.join(dict.fromkeys(hints))}The columns are: "
         text += f"{listed(names)}. Choose with {self._words([*problems])}."
+        if {*problems} == {"rank"} and not self.setting:  # in Python
+            ranks = f"frame['rank'] = frame.groupby({names[positions['user']]!r}).cumcount() + 1"
+            text += f" If rows are in the order of each list, this adds ranks: {ranks}."
         if any(self.choices.get(role) is not None for role in problems):
             return SchemaError(text)  # a choice is wrong
         rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -266,8 +267,12 @@ def _without_pairs(
     first, below = rows[0], rows[error.header :]
     if len(rows) == 1 and any(map(roles.is_name, first)) and not any(map(is_value, first)):
         return SchemaError(f"{file}: has a header and no rows. Name a file with rows.")
+    names = first if error.header else [*map(str, range(len(first)))]
+    positions = roles.positions(names, header=error.header)[0]
+    if roles.of_lists and {*error.choices} <= {"rank"} and {"user", "item"} <= {*positions}:
+        return _with_ranks(error, file, names, positions, separator)
     texts = [at for at, cells in enumerate(_samples(below, len(first))) if not are_flags(cells)]
-    users = roles.positions(first, header=True)[0].get("user") if error.header else None
+    users = positions.get("user") if error.header else None
     index = texts[0] if texts else 0 if error.header and not first[0] else users
     if roles.of_lists or "item" not in error.choices or len(first) < _MATRIX or {*texts} - {index}:
         return error
@@ -281,6 +286,19 @@ def _without_pairs(
         f"one user and one item{words and f'; this writes such rows, without empty cells and 0: {words}'}. "
         f"If it has, name the columns: {columns}."
     )
+
+
+def _with_ranks(
+    error: ColumnsError, file: TableFile, names: Sequence[str], positions: Mapping[Role, int], separator: str
+) -> ColumnsError:
+    """Return the error of lists without ranks or scores with what numbers the rows of each list."""
+    role_at = {} if error.header else {at: role for role, at in positions.items()}
+    texts = [json.dumps(role_at.get(at, name), ensure_ascii=False) for at, name in enumerate(names)]
+    change = f't["rank"] = t.groupby({texts[positions["user"]]}).cumcount() + 1'
+    options = "" if error.header else f"names=[{', '.join(texts)}], dtype=str, keep_default_na=False"
+    words = rewriting(file, change, options, separator)
+    text = f" If rows are in the order of each list, this adds ranks: {words}." if words else ""
+    return ColumnsError(f"{error}{text}", error.choices, header=error.header)
 
 
 def _first_lines(file: TableFile) -> tuple[int, list[str]]:

@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import re
+import shlex
 
 import numpy as np
 import pyarrow as pa
@@ -379,6 +381,15 @@ def test_lists_without_a_header_need_their_columns(read, order, expected):
     with pytest.raises(DataError, match=r"--user 0 --item 1 --rank COLUMN.*'1,10,1'"):
         read(content)
     assert lists_of(read(content, columns={"user": 0, "item": 1, order: 2})) == expected
+
+
+@pytest.mark.parametrize("columns", [{}, {"user": 0, "item": 1}])
+def test_rows_in_order_get_ranks_as_the_refusal_says(read, tmp_path, columns):
+    pairs, header = [(u, i) for u, i, *_ in ROWS], "" if columns else "user,item"
+    with pytest.raises(DataError) as refused:
+        read(text_of(rows=pairs, header=header), columns=columns)
+    exec(shlex.split(re.search("python -c '[^']*'", str(refused.value))[0])[2])
+    assert lists_of(read((tmp_path / "svd_new.csv").read_text())) == SAME
 
 
 def test_trec_runs_are_ordered_by_score_and_ids_are_text(read):
