@@ -77,7 +77,8 @@ def test_the_words_read_them_the_other_way(folder, capsys, column) -> None:
     if column == "score":  # as distances are, which are no ranks
         assert main([*COMMAND, "lists.csv", "--rank", "score"]) == 1
         exec(shlex.split(re.search("python -c '[^']*'", capsys.readouterr().err)[0])[2])
-        words = ["lists_new.csv", "--keep", "rising_scores"]
+        words = ["lists_new.csv", "--keep", "rising_scores"]  # the worst stands first
+        assert main([*COMMAND, "lists_new.csv"]) == 1
         frame = pd.read_csv("lists.csv").rename(columns={"score": "rank"})
         with pytest.raises(SchemaError, match=r"frame\['score'\] = -frame.pop\('rank'\)"):
             recgauge.evaluate(frame, {"u1": ["i1"]})

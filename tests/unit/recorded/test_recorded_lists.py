@@ -283,7 +283,6 @@ HEAD = "user,item,rank,score\n"
 REFUSED = {
     "scores that contradict ranks": (HEAD + "1,10,1,1\n1,9,2,2\n", "line 3", "contradictions"),
     "infinite score": (HEAD + "1,10,1,inf\n", "line 2: the score is not a finite number", "bad_rows"),
-    "empty user": (HEAD + "1,10,1,3\n,9,2,1\n", "line 3: the user is missing", "bad_rows"),
     "a column more": (HEAD + "1,10,1,3\n1,9,2,1,7\n", "line 3: the row does not have 4 columns", "bad_rows"),
     "one rank twice": (HEAD + "1,10,1,3\n1,9,1,2\n", "line 3", "equal_ranks"),
     "a rank left out": (HEAD + "1,10,1,3\n1,9,3,2\n", "line 3", "rank_gaps"),
