@@ -372,9 +372,9 @@ def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
         remedies.append(f"leave times out with {words('time', 'false')}")
     if rows.header == "no header" and rows.first_problem.lines[0] == 1:
         remedies.append(f"set {words('header', 'true')} if this line names the columns")
-    if may_skip:
-        remedies.append(f"leave bad rows out with {words('on_bad_rows', 'skip')}")
-    return SchemaError(f"{text} {', or '.join(remedies)}.")
+    is_answer, skip = len(remedies) == 1 and rows.n_bad < len(rows.lines), words("on_bad_rows", "skip")
+    text = f"{text} {', or '.join([*remedies, *[f'leave bad rows out with {skip}'] * may_skip])}."
+    return QuestionError(text, answers=[skip]) if may_skip and is_answer else SchemaError(text)
 
 
 def describe_skipped(rows: Rows) -> str:
