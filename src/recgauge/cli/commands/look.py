@@ -1,9 +1,11 @@
 """``recgauge data look``: a file's first rows, the role of each column, and the command to copy."""
 
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import say
@@ -12,7 +14,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
 from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed, quantity
-from recgauge.files.columns import is_value
+from recgauge.files.columns import EVENTS, is_label, is_usual, is_value
 from recgauge.files.plausible import looks_dated, setting_word, weights_words, where_words
 from recgauge.filters import apply_filters
 from recgauge.report.blocks import TableBlock
@@ -29,6 +31,8 @@ _ROWS, _SAMPLE = 3, 1_000
 _COLUMNS = 30
 _LONGEST = 24  # characters of a cell
 _MOST_KINDS = 10  # of events
+_RATING = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
+_LARGEST, _MOST_RATINGS, _MOST_GAPS = 100, 20, 3  # of a rating, different ones, and kinds of missing cells
 _DIGITS = 8  # of numbers before the point, above which they are times, not ratings
 _Question = QuestionError | ColumnsError
 _ROW_NUMBERS = re.compile(r"|index|Unnamed.*|__index_level_\d+__")  # as pandas writes them
@@ -118,11 +122,11 @@ def _show_unused(
     usable = {"time": source.time is None, "rating": source.weights is None and source.rating is None}
     likely = list[str]()
     for role, use in (("time", "times"), ("rating", "ratings, if they say how much an item is liked")):
-        fitting = [name for name in unused if _fits(role, rows[name].to_pylist())]
-        if usable[role] and role not in roles.values() and fitting:
-            words = [setting_word(f"dataset.{role}", name.removeprefix(prefix)) for name in fitting[:3]]
-            say(f"unused   {listed(fitting, most=3)}: can be {use}: {' or '.join(words)}")
-            is_sure = role == "time" or (prefix and _is_scale(rows[fitting[0]].to_pylist()))
+        words_of = {name: choice for name in unused if (choice := _words(role, name, rows, prefix))}
+        if usable[role] and role not in roles.values() and words_of:
+            words = [*words_of.values()][:3]
+            say(f"unused   {listed(words_of, most=3)}: can be {use}: {' or '.join(words)}")
+            is_sure = role == "time" or (prefix and _is_scale(rows[next(iter(words_of))].to_pylist()))
             likely += words if is_sure and len(words) == 1 else []
     for name in unused:
         values = _kinds(rows, name, [other for other, role in roles.items() if role in ("user", "item")])
@@ -157,15 +161,24 @@ def _kinds(rows: "pa.Table", name: str, keys: Sequence[str]) -> list[str]:
     return values
 
 
-def _fits(role: str, cells: Sequence[object]) -> bool:
-    """Whether the cells of a column look as times, or as numbers that may be ratings."""
-    texts = [str(cell) for cell in cells if cell not in (None, "")]
-    dated = [
-        looks_dated(text) or (is_value(text) and len(text.partition(".")[0]) > _DIGITS) for text in texts
-    ]
+def _words(role: str, name: str, rows: "pa.Table", prefix: str) -> str:
+    """Return what takes a column as times, or as few or fractional small numbers; empty if it is neither."""
+    texts = ["" if cell is None else str(cell).strip() for cell in rows[name].to_pylist()]
+    gaps = dict.fromkeys(text for text in texts if not _RATING.fullmatch(text))
+    numbers = {float(text.replace(",", ".")) for text in texts if text not in gaps}
+    is_few = len(numbers) <= _MOST_RATINGS or any(number % 1 for number in numbers)
     if role == "time":
-        return bool(texts) and all(dated)
-    return bool(texts) and not any(dated) and all(map(is_value, texts))
+        fits, gaps = any(texts) and all(map(_is_dated, filter(None, texts))), {}
+    else:
+        fits = is_few and max(map(abs, numbers), default=inf) <= _LARGEST and len(gaps) <= _MOST_GAPS
+        fits &= sum(text in gaps for text in texts) < len(texts) / 2
+    missing = f" {shlex.quote(f'dataset.missing={json.dumps([*gaps], ensure_ascii=False)}')}" if gaps else ""
+    return setting_word(f"dataset.{role}", name.removeprefix(prefix)) + missing if fits else ""
+
+
+def _is_dated(text: str) -> bool:
+    """Whether a cell looks as a time."""
+    return looks_dated(text) or (is_value(text) and len(text.partition(".")[0]) > _DIGITS)
 
 
 def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: object) -> None:
@@ -234,6 +247,8 @@ def _choices(source: Table, error: ColumnsError) -> dict[str, str]:
     known = source.known_roles(rows.column_names, header=error.header)
     dated = [name for name in rows.column_names if all(map(looks_dated, map(str, rows[name].to_pylist())))]
     left = [name for name in rows.column_names if name not in {*known, *dated}]
+    few = min(len(rows) / _MOST_KINDS, _MOST_KINDS)  # users and items are more, in many rows
+    left.sort(key=lambda name: is_label(name) or is_usual(name, EVENTS) or len(rows[name].unique()) < few)
     return dict(zip(error.choices, left, strict=False)) if len(left) >= len(error.choices) else error.choices
 
 
