@@ -28,14 +28,8 @@ def log(tmp_path):
 
 def rows_of(dataset):
     rows = dataset.interactions
-    return list(
-        zip(
-            rows.user_ids[rows.user].tolist(),
-            rows.item_ids[rows.item].tolist(),
-            rows.value.tolist(),
-            strict=True,
-        )
-    )
+    ids = rows.user_ids[rows.user].tolist(), rows.item_ids[rows.item].tolist()
+    return list(zip(*ids, rows.value.tolist(), strict=True))
 
 
 def test_events_are_asked_for_weighed_or_chosen(log):
@@ -44,10 +38,8 @@ def test_events_are_asked_for_weighed_or_chosen(log):
     weighed = Table(log, weights={"view": 1, "cart": 3, "purchase": 5}).load()
     assert rows_of(weighed) == [("7", "a", 1), ("7", "a", 3), ("7", "b", 1), ("007", "b", 5)]
     assert weighed.feedback == "implicit"
-    assert [row[2] for row in rows_of(Table(log, weights={"view": 0, "cart": 3, "purchase": 5}).load())] == [
-        3,
-        5,
-    ]
+    without_views = Table(log, weights={"view": 0, "cart": 3, "purchase": 5}).load()
+    assert [row[2] for row in rows_of(without_views)] == [3, 5]
     bought = Where("event_type", ["purchase", "cart"])
     kept, _ = apply_filters(Table(log).with_attributes(bought.attributes).load(), [bought])
     assert rows_of(kept) == [("7", "a", 1), ("007", "b", 1)]
@@ -90,6 +82,7 @@ def test_look_shows_roles_the_question_and_a_command_that_runs(log, command):
         ("who,thing,stars\na,x,4\nb,y,3\n", "dataset.user=who dataset.item=thing"),
         ("Kundin;Ware Nr.;Preis\n1;7;3,50\n2;8;4,10\n", "dataset.user=Kundin 'dataset.item=\"Ware Nr.\"'"),
         ("kunde;Ware\n1;7\n2;8\n", "dataset.item=Ware"),
+        ("kunde;event;url\n1;view;a\n2;buy;b\n", "dataset.item=url"),
     ],
 )
 def test_look_shows_columns_that_nobody_knows_and_the_command_that_chooses(text, choices, tmp_path, command):

@@ -75,22 +75,10 @@ READ = {
         gzip.compress(text(REVIEW).encode()),
         [(f"A{u}", f"B{i}", r, t) for u, i, r, t in MOVIES],
     ),
-    "Book-Crossing": (
-        "BX-Book-Ratings.csv",
-        text('"{u}";"{i}X";"{r:g}"', '"User-ID";"ISBN";"Book-Rating"'),
-        [(u, f"{i}X", r, None) for u, i, r, _ in MOVIES],
-    ),
 }
 
 # What is asked for has the words to type; with them, the rows are those that were meant.
 ANSWERED = {
-    "Amazon's ratings": (
-        "ratings_Books.csv",
-        text("A{u}H2L9G3DQHHAJ,000000{i},{r},{t}"),
-        ["'A1H2L9G3DQHHAJ,00000031,2.5,1260759144'", "dataset.user=0 dataset.item=1"],
-        {"user": 0, "item": 1, "rating": 2, "time": 3},
-        [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
-    ),
     "Excel in Europe": (
         "Mappe1.csv",
         "\ufeff" + EXCEL,
@@ -139,13 +127,6 @@ ANSWERED = {
         ["1970", "time=false"],
         {"time": False},
         [(1, 2, 1.0, None), (1, 3, 1.0, None)],
-    ),
-    "dates of the USA": (
-        "shop.csv",
-        "user,item,date\n1,2,12/31/2024\n",
-        ["'12/31/2024'", "dataset.time_format=", "%m/%d/%Y"],
-        {"time_format": "%m/%d/%Y"},
-        [(1, 2, 1.0, 1_735_603_200)],
     ),
     "years": (
         "log.csv",
@@ -253,6 +234,11 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
     write("log.csv", "user,item,how,land\na,x,seen,DE\na,x,bought,DE\nb,x,seen,FR\n")
     write("parts.csv", "user,item,fold\na,x,0\nb,y,1\nb,z,2\n")
     write("case.csv", "user,item\na,x\nA,y\n")
+    write(
+        "film.csv",
+        "user,item,ip,no,S (1-5)\na,x,10.0.0.5,50001,5\na,y,10.0.0.6,50004,n/a\nb,x,10.0.0.7,50007,1\n",
+    )
+    rated, missing = 'dataset.rating="S (1-5)"', 'dataset.missing=["n/a"]'
     frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
     frame.to_parquet(tmp_path / "shop.parquet")
     for words, line in (
@@ -265,12 +251,20 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
         (["log.csv", "dataset.event=how", "dataset.weights={seen: 1, bought: 2}"], "duplicates.policy=max\n"),
         (["parts.csv"], "command  recgauge run -m model=popularity,item_knn,svd dataset=table"),
         (["parts.csv"], "'dataset.unused=[fold]' split=published split.test=FILE; "),
+        (
+            ["film.csv"],
+            f"unused   S (1-5): can be ratings, if they say how much an item is liked: '{rated}' '{missing}'",
+        ),
+        (["film.csv", rated, missing], f"'{rated}' '{missing}' dataset.relevant_from=5\n"),
         (["case.csv"], "1 of 2 users differ from others in spelling alone"),
     ):
         code, out, err = command("data", "look", tmp_path / words[0], *words[1:])
         assert code == 0
         assert line in out + err
         assert out.rpartition("command")[2].count("filters=[") < 2
+    code, _, err = command("data", "look", tmp_path / "film.csv", rated)
+    assert code == 1
+    assert err.endswith(f"'{rated}' dataset.on_bad_rows=skip\n")
 
 
 def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, capsys):
@@ -302,11 +296,7 @@ NAMED = {
     "header": ("a.csv", "userId;Titel;Bewertung", "has a header and no rows"),
     "title": ("a.csv", "Sales,,\n\nKunde,Artikel,Menge\n1,2,3\n", "header seems to be line 3"),
     "objects": ("a.jsonl", '{"user": {"id": 1}, "item": 2}\n', "jq -c"),
-    "pointer": (
-        "a.csv",
-        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
-        "git lfs pull",
-    ),
+    "pointer": ("a.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
     "SQLite": ("a.db", b"SQLite format 3\x00", "a database"),
 }
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recgauge.cli.commands.options import say
 from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
@@ -35,6 +37,7 @@ _RATING = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _LARGEST, _MOST_RATINGS, _MOST_GAPS = 100, 20, 3  # of a rating, different ones, and kinds of missing cells
 _DIGITS = 8  # of numbers before the point, above which they are times, not ratings
 _Question = QuestionError | ColumnsError
+_LIKED = 0.75  # from which part of the range of ratings an item is liked
 _ROW_NUMBERS = re.compile(r"|index|Unnamed.*|__index_level_\d+__")  # as pandas writes them
 _MODELS = "model=popularity,item_knn,svd"
 
@@ -72,6 +75,11 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
         names = [*filter(None, typed_filters.partition("=")[2].strip("[]").split(",")), "duplicates"]
         words = [word for word in words if word != typed_filters]
         answers += [f"'filters=[{','.join(names)}]'", *policy]
+    ratings = np.unique(loaded.interactions.value)
+    if loaded.feedback == "explicit" and loaded.relevant_from is None and len(ratings) <= _MOST_RATINGS:
+        liked = ratings[ratings >= ratings[0] + _LIKED * (ratings[-1] - ratings[0])][0]
+        answers.append(f"dataset.relevant_from={liked:g}")
+        say(f"liked    ratings from {liked:g}, the upper quarter of their range, unless you say another")
     settings = " ".join([*map(shlex.quote, words), *answers])
     say(f"command  recgauge run -m {_MODELS} dataset=table {settings}{_left_open(answers)}")
     return 0
