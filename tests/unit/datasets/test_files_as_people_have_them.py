@@ -75,6 +75,11 @@ READ = {
         gzip.compress(text(REVIEW).encode()),
         [(f"A{u}", f"B{i}", r, t) for u, i, r, t in MOVIES],
     ),
+    "Book-Crossing": (
+        "BX-Book-Ratings.csv",
+        text('"{u}";"{i}X";"{r:g}"', '"User-ID";"ISBN";"Book-Rating"'),
+        [(u, f"{i}X", r, None) for u, i, r, _ in MOVIES],
+    ),
 }
 
 # What is asked for has the words to type; with them, the rows are those that were meant.
@@ -85,6 +90,13 @@ ANSWERED = {
         ["'4,5'", 'dataset.decimal=","'],
         {"decimal": ","},
         ROWS,
+    ),
+    "Amazon's ratings": (
+        "ratings_Books.csv",
+        text("A{u}H2L9G3DQHHAJ,000000{i},{r},{t}"),
+        ["'A1H2L9G3DQHHAJ,00000031,2.5,1260759144'", "dataset.user=0 dataset.item=1"],
+        {"user": 0, "item": 1, "rating": 2, "time": 3},
+        [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
     ),
     "thousands": (
         "plays.csv",
@@ -127,6 +139,13 @@ ANSWERED = {
         ["1970", "time=false"],
         {"time": False},
         [(1, 2, 1.0, None), (1, 3, 1.0, None)],
+    ),
+    "dates of the USA": (
+        "shop.csv",
+        "user,item,date\n1,2,12/31/2024\n",
+        ["'12/31/2024'", "dataset.time_format=", "%m/%d/%Y"],
+        {"time_format": "%m/%d/%Y"},
+        [(1, 2, 1.0, 1_735_603_200)],
     ),
     "years": (
         "log.csv",
