@@ -58,6 +58,11 @@ EVENTS = (
     "event eventtype eventname action actiontype behavior behaviortype interaction interactiontype "
     "ereignis ereignistyp aktion vorgang",
 )
+KINDS = (
+    "view click detailview pv like dislike share comment cart fav buy order purchase transaction remove "
+    "addtocart addcart removefromcart wishlist play skip watch listen open rate impression"
+)
+"""Kinds of events as logs have them: rows that hardly count alike."""
 RANKS = ("rank position",)
 LISTED = ("items itemids recommendations list",)
 LISTED_SCORES = ("scores",)
@@ -281,7 +286,8 @@ class Roles:
             return header
         if any(named) and not positions:
             return True  # what it does not name is asked for by the names of all columns
-        is_header = _seems_header(rows)
+        rated = any(self._is_named(role, first) for role in ("rating", "time") if role in self.names)
+        is_header = _seems_header(rows) or (rated and not any(map(is_value, first)))
         if len(positions) == len(_PAIR) and not is_header:
             return False
         cells = rows[-1] if len(rows[-1]) == len(first) else first
@@ -429,6 +435,12 @@ def are_flags(cells: Iterable[object]) -> bool:
         else cell is None or isinstance(cell, (bool, int, float))
         for cell in cells
     )
+
+
+def are_kinds(cells: Iterable[str]) -> bool:
+    """Whether all cells are kinds of events, two or more: ``view`` and ``add_to_cart``."""
+    kinds = set(map(_plain, cells))
+    return len(kinds) > 1 and kinds <= set(KINDS.split())
 
 
 def is_date(cell: str) -> bool:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.cells import is_yyyymmdd, numbers_of
-from recgauge.files.columns import TRUTHS, Role, Roles, are_flags, bare, is_date
+from recgauge.files.columns import TRUTHS, Role, Roles, are_flags, are_kinds, bare, is_date
 from recgauge.files.ids import Ids
 from recgauge.files.rows import Rows, rewriting
 from recgauge.files.stored import StoredTable, plain_type
@@ -186,7 +186,7 @@ def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     zeros = np.isfinite(numbers).all() and ((numbers == 0).any() or {*numbers.tolist()} == {-1.0, 1.0})
     flags = not row_numbers and (zeros or all(text.lower() in TRUTHS for text in texts))
     marks = has_empty and len(texts) == 1 and are_flags(texts)
-    return texts if flags or marks or roles.is_label(bare(name)) else []
+    return texts if flags or marks or are_kinds(texts) or roles.is_label(bare(name)) else []
 
 
 def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Roles) -> QuestionError:

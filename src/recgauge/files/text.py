@@ -13,7 +13,17 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import ColumnsError, QuestionError, SchemaError
-from recgauge.files.columns import ITEMS, USERS, Columns, Role, Roles, are_flags, is_usual, is_value
+from recgauge.files.columns import (
+    ITEMS,
+    USERS,
+    Columns,
+    Role,
+    Roles,
+    are_flags,
+    are_kinds,
+    is_usual,
+    is_value,
+)
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import NUMBERS, Lines, Rows, broken_rows, rewriting
@@ -239,7 +249,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
         columns = roles.columns(
             names,
             str(file) if header else f"{file}, line {n_blank + 1} {line} (no header)",
-            {at for at, cells in enumerate(samples) if cells and are_flags(cells)},
+            {at for at, cells in enumerate(samples) if cells and (are_flags(cells) or are_kinds(cells))},
             header=header,
         )
     except ColumnsError as error:

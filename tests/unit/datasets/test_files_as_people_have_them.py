@@ -352,3 +352,13 @@ def test_what_is_no_table_is_named(write, case):
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_packed_text_is_read(write, pack):
     assert rows_of(Table(write("shop.csv.packed", pack(FRAME.to_csv(index=False).encode())))) == ROWS
+
+
+def test_kinds_of_events_without_a_header_are_asked_about(write):
+    log = write("log.csv", "view,u1,i1\nremove,u2,i2\n")
+    with pytest.raises(QuestionError, match=r"filters\.where\.column=0"):
+        Table(log, user=1, item=2).load()
+    assert rows_of(Table(log, user=1, item=2, unused=["0"])) == [
+        ("u1", "i1", 1.0, None),
+        ("u2", "i2", 1.0, None),
+    ]
