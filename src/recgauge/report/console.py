@@ -205,15 +205,17 @@ def print_run(
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
     render_terminal(run_blocks(run.record, notes), output())
-    print_addresses(run.folder, address, server, run.run_id)
+    print_addresses(run.folder, [address] if address else [], server, run.run_id)
 
 
-def print_addresses(folder: Path, address: str | None, server: str | None, run_id: str | None = None) -> None:
-    """Print the tracking page, the command that serves it, and the output folder."""
+def print_addresses(
+    folder: Path, addresses: Sequence[str], server: str | None, run_id: str | None = None
+) -> None:
+    """Print the tracking pages, the command that serves them, and the output folder."""
     console = output()
-    if address is not None:
-        run = f" (run {run_id})" if run_id else ""
-        hint = f"; served by `{server}`" if server else ""
+    run = f" (run {run_id})" if run_id else ""
+    for address in addresses:
+        hint = f"; served by `{server}`" if server and address == addresses[-1] else ""
         console.print(f"mlflow   {address}{run}{hint}", soft_wrap=True)
     console.print(f"files    {shown_path(folder)}", soft_wrap=True)
 

@@ -36,6 +36,7 @@ MOST_CELLS = 100_000  # users x runs: with more, resampling users would take sec
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_CLAIMS = 4  # under a sweep's table
 MOST_LEFT = 5  # runs of an earlier sweep that are named
+_MOST_PAGES = 5  # data sets that have a page of their own in MLflow
 NAME = "comparison"
 
 
@@ -59,16 +60,12 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     if not stopped and sum(job.record is not None for job in jobs) > 1:
         with _optional("the runs are not compared"):
             compared = compare_sweep(jobs, folder)
-    address = None
-    if store is not None:
-        own = ("recgauge.sweep", folder.as_posix())
-        tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
-        address = deliveries.address(store, *tag)
+    addresses = _pages(sweep, jobs, deliveries)
     server = None if store is None else served_by(store.uri, store.experiment)
     claims = [] if compared is None else claim_lines(compared[0])
-    print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
+    print_sweep(jobs, folder, addresses, server, claims, "" if store is None else store.sync_command)
     if compared is not None:
-        _conclude_comparison(*compared, sweep, deliveries, load, tracked=address is not None)
+        _conclude_comparison(*compared, sweep, deliveries, load, tracked=bool(addresses))
     ended_well = not any(job.status in _BADLY for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
@@ -78,6 +75,19 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         print_error(str(explain_error(error)))
         return False
     return ended_well
+
+
+def _pages(sweep: Sweep, jobs: Sequence[JobOutcome], deliveries: Deliveries) -> list[str]:
+    """Return MLflow's page of the runs, of each data set where they are few: its bars are of one alone."""
+    if (store := sweep.store) is None:
+        return []
+    own = ("recgauge.sweep", sweep.folder.as_posix())
+    tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
+    names = dict.fromkeys(job.record.names["dataset"] for job in jobs if job.record is not None)
+    if not 1 < len(names) <= _MOST_PAGES or any("'" in name for name in names):
+        return [page] if (page := deliveries.address(store, *tag)) else []
+    pages = {name: deliveries.address(store, *tag, name) for name in names}
+    return [f"{name}: {page}" for name, page in pages.items() if page]
 
 
 def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:

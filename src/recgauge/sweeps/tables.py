@@ -227,7 +227,7 @@ def reused_line(outcome: JobOutcome) -> str:
 def print_sweep(
     jobs: Sequence[JobOutcome],
     folder: Path,
-    address: str | None,
+    addresses: Sequence[str],
     server: str | None,
     notes: Sequence[str],
     sync: str,
@@ -241,4 +241,4 @@ def print_sweep(
             f"         when the store works again: `{sync}`, or the next run, tracks them",
         ]
     render_terminal(sweep_blocks(jobs, [*hints, *notes]), output())
-    print_addresses(folder, address, server)
+    print_addresses(folder, addresses, server)

@@ -54,10 +54,10 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         """The run ids of folders that were delivered, and the errors of those that were not."""
         return {folder: _result(done) for folder, done in self._done.items() if done.done()}
 
-    def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
+    def address(self, store: Store, tag: str, value: str, dataset: str = "") -> str | None:
         """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
         with suppress(Exception):
-            return str(self._submit(address, store, tag, value).result())
+            return str(self._submit(address, store, tag, value, dataset).result())
         return None
 
     def run_address(self, folder: Path) -> str | None:

@@ -20,11 +20,12 @@ MOST_NESTED = 90  # runs, with trials below them, that MLflow shows at once
 FINAL = f"tags.`{FILES_TAG}` LIKE '%'"  # of all runs but trials
 
 
-def address(store: Store, tag: str | None = None, value: str = "true") -> str:
-    """Return the deep link to the charts of all runs, or of those with one tag."""
+def address(store: Store, tag: str | None = None, value: str = "true", dataset: str = "") -> str:
+    """Return the deep link to the charts of all runs, or of those with one tag, on one data set if named."""
     opened = open_store(store)
     quoted = f'"{value}"' if "'" in value else f"'{value}'"
     search = "" if tag is None else f"tags.`{tag}` = {quoted}"
+    search += f" AND params.dataset = '{dataset}'" if dataset else ""
     with explained(store, "look for the experiment"):
         page = f"{_experiment_page(store, opened)}/runs?compareRunsMode=CHART&{MODEL_TRAINING}"
     with suppress(Exception):  # a page without chosen charts is no reason to fail
@@ -95,12 +96,15 @@ def _finals(runs: "list[Run]") -> "list[Run]":
 
 
 def _newest(runs: "list[Run]") -> str:
-    """Return the search of the newest sweep, else of the newest data set, if there are runs of others."""
-    sweeps = [run.data.tags.get(SWEEP_TAG, "") for run in runs]
+    """Return the search of the newest sweep and data set, of each if there are runs of others."""
+    sweeps, search = [run.data.tags.get(SWEEP_TAG, "") for run in runs], list[str]()
     if len(set(sweeps)) > 1 and sweeps[0] and "'" not in sweeps[0]:
-        return f"tags.`{SWEEP_TAG}` = '{sweeps[0]}'"
+        search.append(f"tags.`{SWEEP_TAG}` = '{sweeps[0]}'")
+        runs = [run for run, sweep in zip(runs, sweeps, strict=True) if sweep == sweeps[0]]
     names = [run.data.params.get("dataset", "") for run in runs]
-    return f"params.dataset = '{names[0]}'" if len(set(names)) > 1 and "'" not in names[0] else ""
+    if len(set(names)) > 1 and "'" not in names[0]:
+        search.append(f"params.dataset = '{names[0]}'")
+    return " AND ".join(search)
 
 
 def _mlflow_version(store: Store) -> tuple[int, ...]:

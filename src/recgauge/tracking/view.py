@@ -44,10 +44,11 @@ def view(
     if not bars:
         return None
     columns = [f"metrics.`{name}`" for name in bars[:3]] + [f"params.`{name}`" for name in settings]
-    n_datasets = len({run.params.get("dataset") for run in runs})
+    datasets = {run.params.get("dataset", "") for run in runs}
     title = "Metrics" if k is None else f"Metrics at {k}"
-    title = f"{n_datasets} data sets: {title}" if n_datasets > 1 else title
-    order = "params.`dataset`" if n_datasets > 1 else f"metrics.`{bars[0]}`"
+    if len(datasets) > 1 or "params.dataset" in search:  # runs on others are on another page
+        title = f"{f'{len(datasets)} data sets' if len(datasets) > 1 else min(datasets)}: {title}"
+    order = "params.`dataset`" if len(datasets) > 1 else f"metrics.`{bars[0]}`"
     sections = {"first": title, "curves": "Metrics by cutoff", "rest": "Model metrics"}
     sections |= {name: name for name in (*bars[:1], "difference", "corrected_p")}  # of comparisons
     state = {

@@ -21,7 +21,7 @@ def test_what_fails_is_told_for_each_folder_and_nothing_here_is_imported(tmp_pat
     with Deliveries() as deliveries:
         for folder, where in ((damaged, store), (whole, store), (lost, away)):
             deliveries.submit(folder, where)
-        assert deliveries.address(away) is None
+        assert deliveries.address(away, "a", "b") is None
     assert isinstance(deliveries.results[damaged], IntegrityError)
     assert isinstance(deliveries.results[whole], str)
     assert isinstance(deliveries.results[lost], TrackingError)
@@ -39,11 +39,11 @@ def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
     folders = [complete(tmp_path / str(seed), store, seed=seed) for seed in range(3)]
     hidden = store.file.with_name("hidden")
     with Deliveries(store) as deliveries:
-        assert deliveries.address(store)  # it is open now
+        assert deliveries.address(store, "a", "b")  # it is open now
         store.file.rename(hidden)
         for folder in folders:
             deliveries.submit(folder, store)
-        deliveries.address(store)  # asked after them
+        deliveries.address(store, "a", "b")  # asked after them
         assert all(isinstance(error, TrackingError) for error in deliveries.results.values())
         hidden.rename(store.file)
     assert len(stored(store)) == 3

@@ -21,10 +21,11 @@ def read(tag):
 @pytest.mark.skipif(
     tuple(map(int, mlflow.__version__.split(".")[:2])) < KNOWN[0], reason="this MLflow saves views otherwise"
 )
-def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store):
+@pytest.mark.parametrize("dataset", ["", "d"])  # of all data sets, or of one
+def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store, dataset):
     for seed in (0, 1):
         deliver(complete(tmp_path / str(seed), store, seed=seed), store)
-    page = address(store, "recgauge.sweep", "outputs/sweep")
+    page = address(store, "recgauge.sweep", "outputs/sweep", dataset)
     assert "searchFilter" not in page  # beside one, MLflow ignores the view
     client = MlflowClient(tracking_uri=store.uri)
     tags = client.get_experiment_by_name("recgauge").tags
