@@ -70,7 +70,8 @@ def _better_in(pair: "Pair", result: "MetricComparison") -> str:
     kinds = {label.rstrip("0123456789").rstrip() for label in a.labels}
     kind = f"{kinds.pop()}s" if kinds in ({"seed"}, {"fold"}) else "repeats"
     wins = sum((x > y) == result.higher_is_better and x != y for x, y in zip(a.means, b.means, strict=True))
-    return f"better in {wins} of {len(a.labels)} {kind}"
+    equal = sum(x == y for x, y in zip(a.means, b.means, strict=True))
+    return f"better in {wins}{f', equal in {equal},' if equal else ''} of {len(a.labels)} {kind}"
 
 
 def _largest_mean(pair: "Pair", result: "MetricComparison") -> float:
