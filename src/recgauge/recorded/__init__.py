@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recgauge.data.ids import IdArray
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.data.tables import Ragged
-from recgauge.errors import ConfigError, QuestionError, SchemaError, listed
+from recgauge.errors import ColumnsError, ConfigError, QuestionError, SchemaError, listed
 from recgauge.files import parquet
 from recgauge.files.columns import (
     ACTUAL_RATINGS,
@@ -160,7 +160,12 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         kind: Kind = "ratings" if ratings else "relevant"
         of_truth = pool.submit(rows_of, truth, "--truth", kind, formats.get("relevant"))
         of_train = pool.submit(rows_of, train, "--train", "train", formats.get("train")) if train else None
-        lists = rows_of(run, option, "lists", formats.get("lists"))
+        try:
+            lists = rows_of(run, option, "lists", formats.get("lists"))
+        except ColumnsError:  # perhaps the lists are in the file of the truth
+            for rows in of_truth.result() if kind == "relevant" else ():
+                refuse_lists(rows, roles_of(kind, columns, cells))
+            raise
         of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
         truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
         for rows in truths if kind == "relevant" else ():

@@ -204,11 +204,11 @@ def test_a_label_beside_ratings_is_asked_for_and_alone_is_the_grade(read):
 
 
 def test_lists_as_the_truth_are_asked_for(read):
-    unused = {"cells": CellFormat(unused=("rank",))}
-    for column, answer in (("rank", unused), ("score", {"columns": {"rating": "score"}})):
+    unused, grade = {"cells": CellFormat(unused=("rank",))}, {"columns": {"rating": "score"}}
+    for run, column, answer in ("user,item\n1,9\n", "rank", unused), (text_of(), "score", grade):
         truth = f"user,item,{column}\n1,9,1\n2,11,2\n"
         with pytest.raises(DataError, match=f"exchange .* {column}"):
-            read(text_of(), truth=truth)
+            read(run, truth=truth)
         assert len(read(text_of(), truth=truth, **answer).relevant.items) == 2
         with pytest.raises(DataError, match=f"exchange recommendations and relevant;.*frame.*'{column}'"):
             evaluate({"1": ["9"]}, csv.read_csv(io.BytesIO(truth.encode())))
