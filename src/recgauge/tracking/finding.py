@@ -79,8 +79,13 @@ def check_experiment(store: Store, subject: str = "--experiment", source: str = 
 
     `source`: what the user gave as a folder, a run or an experiment.
     """
-    name, names = store.experiment, list(experiments_of(store))
+    name, names = source or store.experiment, list(experiments_of(store))
     if name not in names and source:
+        if any(run.data.params.get("model") == source for run in runs_of(store)):
+            raise ConfigError(
+                f"{source}: is a model, and runs are given by their ids, which `recgauge runs` lists. "
+                f"`recgauge compare` alone compares all models of the experiment {store.experiment}."
+            )
         raise ConfigError(
             f"{source}: is no folder, no run's id and no experiment. {did_you_mean(name, names)}"
             f"Experiments of {store.shown}: {listed(names)}."
@@ -366,8 +371,7 @@ def _folders_of_sweep(folder: Path, notes: list[str]) -> list[Path]:
 def _runs_of_experiment(source: str, store: Store, where: str, notes: list[str]) -> "list[Run]":
     """Return the finished runs of an experiment, without summaries of sweeps."""
     own = source.startswith(_OWN)
-    store = store if own else replace(store, experiment=source)
-    stored = chosen_runs(store, where)
+    stored = chosen_runs(store if own else replace(store, experiment=source), where)
     if not stored:
         check_experiment(store, source="" if own else source)
     runs = [run for run in stored if SUMMARY_TAG not in run.data.tags]
