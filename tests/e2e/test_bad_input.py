@@ -24,7 +24,7 @@ WRONG = [
     (["model=svd", "seed=0,1"], "add -m: recgauge run -m tracking=off model=svd seed=0,1.\n"),
     (["cutoffs=[5,10"], "cutoffs=[5,10: a bracket is missing"),
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
-    (["cutoffs=[5;10]"], "a list has commas: cutoffs=[5,10].\n"),
+    (["cutoffs=(5;10)"], "a list has square brackets and commas: 'cutoffs=[5,10]'.\n"),
     (["help"], "help: is an option: recgauge run --help.\n"),
     (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets: cutoffs=[10]."),
     (["split.test_size=0,2"], "split.test_size=0.2."),

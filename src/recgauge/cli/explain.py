@@ -117,8 +117,10 @@ def _unread(word: str) -> str:
     for first, last in ("[]", "{}"):
         if word.count(first) > word.count(last):
             return f"a bracket is missing: write {last} behind the value."
-    if re.search(r"=\[[^]]*;", word):
-        return f"a list has commas: {word.replace(';', ',')}."
+    key, _, value = word.partition("=")
+    if re.fullmatch(r"\([^{}]*\)|\[[^{}]*[;\s][^{}]*\]", value):
+        cells = re.findall(r"\"[^\"]*\"|'[^']*'|[^\s,;\"'()[\]]+", value)
+        return f"a list has square brackets and commas: {shlex.quote(f'{key}=[' + ','.join(cells) + ']')}."
     if word in ("help", "version", "plan", "resolve", "multirun"):
         return f"is an option: {program()} --{word}."
     if likely := option_words(word):
@@ -191,6 +193,7 @@ def _explain_key(error: OmegaConfBaseException, model: str) -> str:
         f"{each}.{name}" for each in names if isinstance(settings[each], dict) and name in settings[each]
     ]
     likely = f"Did you mean {' or '.join(inside)}? " if inside else did_you_mean(name, names)
+    likely = likely or did_you_mean(re.sub("fraction|ratio|share", "size", name), names)
     remedy = "" if likely else _SETTING_REMEDIES.get(parent, "")
     if parent in ("model", "search") and name in group_options("model"):
         return f"{key}: holds beside model={name} alone, which is not typed. Add it, or leave {key} out."

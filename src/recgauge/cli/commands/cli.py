@@ -159,7 +159,8 @@ def _unknown(word: str, words: list[str]) -> str:
     if "=" in word or word in ("-m", "--multirun", "--plan", "--cfg"):
         return f"{word}: settings belong to a command. Write recgauge run {shlex.join(words)}."
     if word.startswith("-"):
-        return f"{word}: a command comes first. Commands: {', '.join(COMMANDS)}."
+        likely = "Did you mean --version? " if word in ("-v", "-V") else ""
+        return f"{word}: a command comes first. {likely}Commands: {', '.join(COMMANDS)}."
     return f"{word}: there is no such command. {did_you_mean(word, COMMANDS)}Commands: {', '.join(COMMANDS)}."
 
 
