@@ -40,7 +40,7 @@ Means = dict[str, dict[str, dict[str, float]]]
 
 def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     runs: "Mapping[str, Any] | pd.DataFrame | str | Path",
-    *,
+    *more: Any,
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
     correction: Correction = "max_t",
@@ -60,6 +60,8 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
         By name; see `read_run`. A list of them is one run with several seeds or folds; a mapping of such
         mappings, several data sets by name. A long table is a data frame or a path with a row per value:
         see `read_long`.
+    *more
+        Refused: runs stand in one mapping.
     metrics : sequence of str, optional
         Such as ``ndcg_at_10`` or ``ndcg@10``; all that the runs have in common if not given.
     baseline, correction, confidence, interval, tests, n_resamples, seed
@@ -92,6 +94,8 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     >>> result.result("ndcg").pairs[0].differs
     True
     """
+    if more:
+        raise ConfigError('runs belong in one mapping: recgauge.compare({"old": old, "new": new}).')
     named: Any = (tests,) if isinstance(tests, str) else tuple(tests)
     procedure = Procedure(baseline, correction, confidence, interval, named, n_resamples, seed)
     return compare_sources(runs, procedure, metrics, Directions.of(lower_is_better, higher_is_better))

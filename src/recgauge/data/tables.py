@@ -194,7 +194,7 @@ def _by_user(subject: str, table: Any) -> tuple[list[Any], list[Any]]:
     raise SchemaError(
         f"{subject} must be a mapping or a DataFrame, got {type(table).__name__}. Write {{user: [items]}}, a "
         "DataFrame with columns user and item, or, of an array with a row for each user, "
-        "dict(zip(users, array))."
+        "dict(zip(users, array)). Of a file: pandas.read_csv(FILE)."
     )
 
 

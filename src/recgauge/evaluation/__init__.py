@@ -148,8 +148,14 @@ class Evaluation:
         return f"{unmet}Evaluation({n_users:,} users: {', '.join(first)}{more})"
 
     def warnings(self) -> list[str]:
-        """Return what did not meet, which grades count for nothing, which items, and lists upside down."""
+        """Return what did not meet or has no list, grades and items that count for nothing, turned lists."""
         warnings = [meeting.warning for meeting in self.meetings]
+        n_users, n_out, n_listless = (
+            self.counts.get(f"users_{name}", 0) for name in ("evaluated", "left_out", "without_list")
+        )
+        if n_listless - n_out > n_users / 2 and "no_list=zero" in self.policies:
+            text = f"{n_listless:,} of {n_users + n_out:,} users have no list, and count as 0 where evaluated"
+            warnings.append(f"{text}; to leave them out: no_list='skip'")
         warnings += [] if self.grades is None else [self.grades.warning]
         warnings += [] if self.ineligible is None else [self.ineligible.sentence]
         warnings += [self.reversed_lists]

@@ -19,7 +19,7 @@ from recgauge.cli.commands.cli import main
         (["comapre"], "comapre: there is no such command. Did you mean compare? Commands: run, "),
         (["-m", "model=svd,ease"], "Write recgauge run -m model=svd,ease."),
         (["model=svd"], "Write recgauge run model=svd."),
-        (["--uri", "x"], "--uri: a command comes first. Commands: run, "),
+        (["-v"], "-v: a command comes first. Did you mean --version? Commands: run, "),
         (["data", "lok"], "lok: there is no such command. Did you mean look? Commands: list, "),
         (["evaluate", "--run", "a.csv", "--test", "b.csv"], "there is no option --test; needed: --truth."),
         (["compare", "--metrisc", "ndcg"], "there is no option --metrisc; nearest: --metrics."),

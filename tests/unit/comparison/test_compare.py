@@ -196,6 +196,8 @@ def test_only_folds_that_all_runs_have_are_compared():
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_told_in_one_line(frames, change, message):
+    with pytest.raises(ConfigError, match=r'recgauge.compare\(\{"old": old, "new": new\}\)'):
+        compare(*frames.values())
     with pytest.raises((ConfigError, SchemaError)) as caught:
         compare(change(frames))
     assert message in str(caught.value)
