@@ -328,6 +328,9 @@ class Table(DatasetSource):
                     raise refuse(rows, roles, may_skip=self.skips)
                 parts.append(rows if self.weights is None else weighted(rows, self.weights))
                 advance(1)
+        bad = [rows for rows in parts if rows.problems and not rows.left_out]
+        if bad and not any(len(rows.lines) for rows in parts):
+            raise refuse(bad[0], roles)
         joined = join(parts)
         return Prepared(joined, facts=_facts_of(parts, joined))
 
@@ -489,7 +492,8 @@ def join(parts: Sequence[Rows]) -> Interactions:
         files = listed(rows.file for rows in parts)
         if all(rows.header == "header" and not (rows.problems or rows.left_out) for rows in parts):
             raise SchemaError(f"{files}: has a header and no rows. Name a file with rows.")
-        raise SchemaError(f"Table: no row is left of {files}. Correct the files or the settings.")
+        reasons = listed(describe_skipped(rows) for rows in parts)
+        raise SchemaError(f"{files}: no row is left; {reasons}. Correct the files or the settings.")
     with ThreadPoolExecutor(2) as threads:
         users = threads.submit(join_ids, [rows.user for rows in parts], "user")
         items = threads.submit(join_ids, [rows.item for rows in parts], "item")

@@ -100,11 +100,11 @@ class Rows:
 
     @property
     def first_problem(self) -> Problem:
-        """What is wrong with the first bad row."""
-        return min(self.problems, key=lambda problem: int(problem.lines[0]))
+        """What is to be mended first: what words can read, else what most bad rows have."""
+        return min(self.problems, key=lambda own: (not own.answers, -len(own.lines), int(own.lines[0])))
 
     def first_bad(self) -> str:
-        """Return where the first bad row is, and what is wrong with it."""
+        """Return where the first row of the first problem is, and what is wrong with it."""
         first = self.first_problem
         return f"{self.place(first.lines[0])}: {first.reason}: {first.example}{first.hint}"
 
@@ -361,7 +361,7 @@ def _date_forms(dates: pa.ChunkedArray) -> list[str]:
 
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
-    """Return the error that names the first bad line, and counts the others."""
+    """Return the error that names a bad line, and counts the others."""
     count = f" ({quantity(rows.n_bad - 1, 'more bad row')})" if rows.n_bad > 1 else ""
     text = f"{rows.first_bad()}{count}."
     if answers := rows.first_problem.answers:
@@ -372,6 +372,7 @@ def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
         remedies.append(f"leave times out with {words('time', 'false')}")
     if rows.header == "no header" and rows.first_problem.lines[0] == 1:
         remedies.append(f"set {words('header', 'true')} if this line names the columns")
+    may_skip &= len(rows.lines) > 0
     is_answer, skip = len(remedies) == 1 and rows.n_bad < len(rows.lines), words("on_bad_rows", "skip")
     text = f"{text} {', or '.join([*remedies, *[f'leave bad rows out with {skip}'] * may_skip])}."
     return QuestionError(text, answers=[skip]) if may_skip and is_answer else SchemaError(text)

@@ -54,6 +54,7 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     answers = _answers(questions, has_filters="filters=" in " ".join(words))
     if isinstance(loaded, RecgaugeError) or len(questions) < len(asked):
         if likely and isinstance(loaded, Dataset):  # dates may need their form
+            typed = [word for word in typed if word in words or word != "dataset.on_bad_rows=skip"]
             typed, _, more, loaded = _load([*typed, *shlex.split(" ".join(likely))])
             asked = [*asked, *(error for error in more if str(error) not in map(str, asked))]
         _ask(path, [*map(shlex.quote, typed[1:]), *answers], asked, loaded)
