@@ -218,11 +218,12 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     n_blank, lines = _first_lines(file)
     line = shown(lines[0][:200])
     headers = [at for at, text in enumerate(lines[:_TITLE], n_blank + 1) if _names_pair(text)]
-    takes_usual = roles.names and not roles.of_lists and roles.choices.get("user") is None
-    if takes_usual and headers[:1] > [n_blank + 1]:
+    if not headers or roles.choices.get("user") is not None:
+        headers = [n_blank + 1 + _n_titles(lines, how.separator)]
+    if roles.names and not roles.of_lists and headers[0] > n_blank + 1:
         raise SchemaError(
-            f"{file}: the header seems to be line {headers[0]}, below others. Write the file from there: "
-            f"tail -n +{headers[0]} FILE > NEW."
+            f"{file}: the table seems to begin in line {headers[0]}, below a title or comment. Write the "
+            f"file from there: tail -n +{headers[0]} FILE > NEW."
         )
     separator = _separator_of(lines[0]) if how.separator is None else how.separator
     quotes = bool(separator) and (_has_quotes(lines[0], separator) if how.quotes is None else how.quotes)
@@ -263,6 +264,23 @@ def _names_pair(line: str) -> bool:
     """Whether a line has usual names of the user and of the item, as a header has."""
     cells = [cell.strip(' "') for cell in line.split(_separator_of(line) or None)]
     return all(any(is_usual(cell, names) for cell in cells) for names in (USERS, ITEMS))
+
+
+def _n_titles(lines: Sequence[str], separator: str | None) -> int:
+    """Return how many of the first lines are comments, or titles without what separates others."""
+    rest = (at for at, line in enumerate(lines) if not _is_title(line, lines[at + 1 :], separator))
+    return next(rest, 0)
+
+
+def _is_title(line: str, below: Sequence[str], separator: str | None) -> bool:
+    """Whether a line is a comment unlike the lines below, or lacks what separates most of them."""
+    sign = separator or _separator_of(line)
+    n_cells = len(line.split(sign or None))
+    is_alike = n_cells > 1 and any(len(row.split(sign or None)) == n_cells for row in below)
+    if (is_alike and sign) if line.startswith("#") else (is_alike or (sign and n_cells > 1)):
+        return False
+    signs = [(separator or _separator_of(row), row) for row in below if row.strip()]
+    return 2 * sum(sign != "" and sign in row for sign, row in signs) > len(signs)
 
 
 def _samples(rows: Sequence[Sequence[str]], n_columns: int) -> list[list[str]]:

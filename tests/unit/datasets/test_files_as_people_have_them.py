@@ -253,10 +253,8 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
     write("log.csv", "user,item,how,land\na,x,seen,DE\na,x,bought,DE\nb,x,seen,FR\n")
     write("parts.csv", "user,item,fold\na,x,0\nb,y,1\nb,z,2\n")
     write("case.csv", "user,item\na,x\nA,y\n")
-    write(
-        "film.csv",
-        "user,item,ip,no,S (1-5)\na,x,10.0.0.5,50001,5\na,y,10.0.0.6,50004,n/a\nb,x,10.0.0.7,50007,1\n",
-    )
+    films = "user,item,ip,no,S (1-5)\na,x,10.0.0.5,501,5\na,y,10.0.0.6,504,n/a\nb,x,10.0.0.7,507,1\n"
+    write("film.csv", films)
     rated, missing = 'dataset.rating="S (1-5)"', 'dataset.missing=["n/a"]'
     frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
     frame.to_parquet(tmp_path / "shop.parquet")
@@ -313,7 +311,8 @@ NAMED = {
     "tar": ("a.tar", archive("w"), "tar archive"),
     "web page": ("a.csv", "\n<!DOCTYPE HTML>\n<html>", "web page"),
     "header": ("a.csv", "userId;Titel;Bewertung", "has a header and no rows"),
-    "title": ("a.csv", "Sales,,\n\nKunde,Artikel,Menge\n1,2,3\n", "header seems to be line 3"),
+    "title": ("a.csv", "Sales,,\n\nKunde,Artikel,Menge\n1,2,3\n", "begin in line 3"),
+    "comment": ("a.txt", "# of 2024\nWho|Beer name|Stars\na|b|3\n", r"tail -n \+2 FILE > NEW"),
     "objects": ("a.jsonl", '{"user": {"id": 1}, "item": 2}\n', "jq -c"),
     "pointer": ("a.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
     "SQLite": ("a.db", b"SQLite format 3\x00", "a database"),
