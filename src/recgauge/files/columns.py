@@ -25,7 +25,7 @@ USERS = (
     "username customer customerid customerno customernumber client clientid visitor visitorid viewer "
     "viewerid reviewer reviewerid member memberid account accountid profile profileid buyer buyerid person "
     "personid subscriber subscriberid shopper shopperid reader readerid listener listenerid "
-    "kunde kundennummer kundennr kundenid käufer kaeufer nutzer benutzer",
+    "kunde kundennummer kundennr kdnr kundenid käufer kaeufer nutzer benutzer",
     "qid query queryid",
 )
 ITEMS = (
@@ -34,7 +34,7 @@ ITEMS = (
     "movie movieid film filmid book bookid asin isbn article articleid "
     "articleno track trackid song songid artist artistid album albumid game gameid appid business businessid "
     "venue venueid poi poiid news newsid recipe recipeid anime animeid beer beerid stockcode ean gtin "
-    "artikel artikelnummer artikelnr produkt produktnummer offer "
+    "artikel artikelnummer artikelnr artnr produkt produktnummer offer "
     "offerid content contentid video videoid show showid",
     "parentasin",
     "docid docno doc",

@@ -208,12 +208,12 @@ def test_what_is_said_is_taken(write):
 
 def test_look_asks_everything_at_once_with_one_command_that_is_taken(write, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
-    begin = "Kundenkarte;Artikelnummer;Bewertung;wann;Filiale\n"
-    days = [f"{n % 40:04};A-{n % 37};{n % 5 or 'x'},5;{n % 28 + 1:02}.01.2020;Bonn\n" for n in range(300)]
+    begin = "Beleg;Kundenkarte;Art.-Nr;Bewertung;wann;Filiale\n"
+    days = [f"{n};{n % 40:04};A-{n % 37};{n % 5 or 'x'},5;{n % 28 + 1}.1.2020;Bonn\n" for n in range(300)]
     write("german.csv", begin + "".join(days))
     code, out, err = command("data", "look", "german.csv")
     assert code == 1
-    assert [line.split()[1] for line in out.splitlines()[2:5]] == ["item", "rating", "?"]
+    assert [line.split()[1] for line in out.splitlines()[3:6]] == ["item", "rating", "?"]
     words = err.splitlines()[-1].partition("recgauge ")[2]
     assert words == (
         "data look german.csv dataset.user=Kundenkarte 'dataset.decimal=\",\"' "

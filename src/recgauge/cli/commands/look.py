@@ -251,13 +251,18 @@ def _load(words: Sequence[str]) -> tuple[list[str], Table, list[_Question], Data
 
 
 def _choices(source: Table, error: ColumnsError) -> dict[str, str]:
-    """Return columns that may have the roles; those of dates are neither users nor items."""
+    """Return columns that may have the roles; those of dates are neither users nor items.
+
+    Columns of few values come late, and those whose values all differ: a user or item of one row each.
+    """
     rows = source.first_rows(_SAMPLE, header=error.header)
     known = source.known_roles(rows.column_names, header=error.header)
     dated = [name for name in rows.column_names if all(map(looks_dated, map(str, rows[name].to_pylist())))]
     left = [name for name in rows.column_names if name not in {*known, *dated}]
     few = min(len(rows) / _MOST_KINDS, _MOST_KINDS)  # users and items are more, in many rows
-    left.sort(key=lambda name: is_label(name) or is_usual(name, EVENTS) or len(rows[name].unique()) < few)
+    n_values = {name: len(rows[name].unique()) for name in left}
+    left.sort(key=lambda name: is_label(name) or is_usual(name, EVENTS) or n_values[name] < few)
+    left.sort(key=lambda name: n_values[name] == len(rows) > _MOST_KINDS)
     return dict(zip(error.choices, left, strict=False)) if len(left) >= len(error.choices) else error.choices
 
 
