@@ -252,8 +252,8 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
     write("bare.csv", "a,x,4\nb,y,5\n")
     write("log.csv", "user,item,how,land\na,x,seen,DE\na,x,bought,DE\nb,x,seen,FR\n")
     write("parts.csv", "user,item,fold\na,x,0\nb,y,1\nb,z,2\n")
-    write("case.csv", "user,item\na,x\nA,y\n")
-    films = "user,item,ip,no,S (1-5)\na,x,10.0.0.5,501,5\na,y,10.0.0.6,504,n/a\nb,x,10.0.0.7,507,1\n"
+    write("case.csv", "user,item,qty\na,x,101\nA,y,2\n")
+    films = "user,item,ip,no,S (1-5)\na,x,10.0.0.5,-1,5\na,y,10.0.0.6,4,n/a\nb,x,10.0.0.7,7,1\n"
     write("film.csv", films)
     rated, missing = 'dataset.rating="S (1-5)"', 'dataset.missing=["n/a"]'
     frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
@@ -273,6 +273,7 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
             f"unused   S (1-5): can be ratings, if they say how much an item is liked: '{rated}' '{missing}'",
         ),
         (["film.csv", rated, missing], f"'{rated}' '{missing}' dataset.relevant_from=5\n"),
+        (["case.csv"], "dataset.rating=qty dataset.feedback=implicit"),
         (["case.csv"], "1 of 2 users differ from others in spelling alone"),
     ):
         code, out, err = command("data", "look", tmp_path / words[0], *words[1:])

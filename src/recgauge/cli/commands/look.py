@@ -35,6 +35,7 @@ _LONGEST = 24  # characters of a cell
 _MOST_KINDS = 10  # of events
 _RATING = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _LARGEST, _MOST_RATINGS, _MOST_GAPS = 100, 20, 3  # of a rating, different ones, and kinds of missing cells
+_COUNTS = ("quantity qty count plays playcount menge anzahl stück",)
 _DIGITS = 8  # of numbers before the point, above which they are times, not ratings
 _Question = QuestionError | ColumnsError
 _LIKED = 0.75  # from which part of the range of ratings an item is liked
@@ -171,18 +172,21 @@ def _kinds(rows: "pa.Table", name: str, keys: Sequence[str]) -> list[str]:
 
 
 def _words(role: str, name: str, rows: "pa.Table", prefix: str) -> str:
-    """Return what takes a column as times, or as few or fractional small numbers; empty if it is neither."""
+    """Return what takes a column as times, few or fractional small numbers, or counts, else nothing."""
     texts = ["" if cell is None else str(cell).strip() for cell in rows[name].to_pylist()]
     gaps = dict.fromkeys(text for text in texts if not _RATING.fullmatch(text))
     numbers = {float(text.replace(",", ".")) for text in texts if text not in gaps}
     is_few = len(numbers) <= _MOST_RATINGS or any(number % 1 for number in numbers)
+    is_count = is_usual(name, _COUNTS) and role == "rating"
     if role == "time":
         fits, gaps = any(texts) and all(map(_is_dated, filter(None, texts))), {}
     else:
-        fits = is_few and max(map(abs, numbers), default=inf) <= _LARGEST and len(gaps) <= _MOST_GAPS
+        fits = is_count or (is_few and max(numbers, default=inf) <= _LARGEST)
+        fits &= min(numbers, default=-1) >= 0 and len(gaps) <= _MOST_GAPS  # returned goods are below 0
         fits &= sum(text in gaps for text in texts) < len(texts) / 2
     missing = f" {shlex.quote(f'dataset.missing={json.dumps([*gaps], ensure_ascii=False)}')}" if gaps else ""
-    return setting_word(f"dataset.{role}", name.removeprefix(prefix)) + missing if fits else ""
+    word = setting_word(f"dataset.{role}", name.removeprefix(prefix)) + missing
+    return word + " dataset.feedback=implicit" * is_count if fits else ""
 
 
 def _is_dated(text: str) -> bool:
