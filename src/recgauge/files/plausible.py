@@ -30,6 +30,7 @@ _DATE = re.compile(
     r"|(19|20)[0-9]{2}-[01][0-9]"
 )
 _ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+[0-9]{2}")  # 9.78004E+12, as Excel writes them
+_OBJECT = re.compile(r"\{\s*[\"'].*:.*\}", re.DOTALL)  # of JSON or of Python, as text
 _PART = re.compile("split|fold|partition", re.IGNORECASE)
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
 _SAMPLE = 1_000  # ids that tell whether all are dates
@@ -64,12 +65,13 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     texts = [str(cell) for cell in ids.distinct[used[:_SAMPLE]].tolist()]
     if all(map(looks_dated, texts)):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
-    if all(text.startswith("{") for text in texts):
-        words = f"Take one field of each, such as: jq -c '.{rows.labels[role]} |= .id' FILE > NEW"
+    name = rows.labels.get(role, role)  # lists in cells have a column of lists instead
+    if all(map(_OBJECT.fullmatch, texts)):
+        words = f"Take one field of each, such as: jq -c '.{name} |= .id' FILE > NEW"
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are objects", words)
     cells = [cell.strip() for text in texts for cell in re.split("[,;|]", text)]
     if role == "item" and len(cells) > 2 * max(len(texts), len({*cells})):
-        sign, label = max(",;|", key="".join(texts).count), json.dumps(rows.labels[role], ensure_ascii=False)
+        sign, label = max(",;|", key="".join(texts).count), json.dumps(name, ensure_ascii=False)
         words = rewriting(rows, f't[{label}] = t[{label}].str.split("{sign}"); t = t.explode({label})')
         words = f"Write a row for each item{words and f', as this does: {words}'}"
         raise _refusal(rows, roles, role, _FIRST, "the items are lists", words)
