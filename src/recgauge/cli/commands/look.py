@@ -78,7 +78,8 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
         words = [word for word in words if word != typed_filters]
         answers += [f"'filters=[{','.join(names)}]'", *policy]
     ratings = np.unique(loaded.interactions.value)
-    if loaded.feedback == "explicit" and loaded.relevant_from is None and len(ratings) <= _MOST_RATINGS:
+    is_scale = len(ratings) <= _MOST_RATINGS and ratings[0] >= 0  # not of goods, some of which are returned
+    if loaded.feedback == "explicit" and loaded.relevant_from is None and is_scale:
         liked = ratings[ratings >= ratings[0] + _LIKED * (ratings[-1] - ratings[0])][0]
         answers.append(f"dataset.relevant_from={liked:g}")
         say(f"liked    ratings from {liked:g}, the upper quarter of their range, unless you say another")
@@ -182,11 +183,13 @@ def _words(role: str, name: str, rows: "pa.Table", prefix: str) -> str:
         fits, gaps = any(texts) and all(map(_is_dated, filter(None, texts))), {}
     else:
         fits = is_count or (is_few and max(numbers, default=inf) <= _LARGEST)
-        fits &= min(numbers, default=-1) >= 0 and len(gaps) <= _MOST_GAPS  # returned goods are below 0
+        fits &= (is_count or min(numbers, default=-1) >= 0) and len(gaps) <= _MOST_GAPS
         fits &= sum(text in gaps for text in texts) < len(texts) / 2
     missing = f" {shlex.quote(f'dataset.missing={json.dumps([*gaps], ensure_ascii=False)}')}" if gaps else ""
     word = setting_word(f"dataset.{role}", name.removeprefix(prefix)) + missing
-    return word + " dataset.feedback=implicit" * is_count if fits else ""
+    word += " dataset.feedback=implicit" * is_count
+    without_returns = " 'filters=[min_rating]' filters.min_rating.rating=1"
+    return word + without_returns * (is_count and min(numbers) < 0) if fits else ""
 
 
 def _is_dated(text: str) -> bool:
