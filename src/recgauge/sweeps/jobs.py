@@ -1,6 +1,7 @@
 """A job: settings in, a complete folder out. `run_job` is all that runs anywhere, here or on a cluster."""
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -267,8 +268,7 @@ def _command(job: Job) -> str:
     """Return the command line that repeats a job."""
     words = list(job.words)
     if job.typed.tune is None:
-        words = [word for word in words if word.lstrip("+~").partition("=")[0] not in ("tune", "search")]
-        words = [word for word in words if not word.lstrip("+~").startswith(("tune.", "search."))]
+        words = [word for word in words if re.split("[=.]", word.lstrip("+~"))[0] not in ("tune", "search")]
         fit_on = f"fit_on={job.typed.fit_on}"  # of what was to be tuned, and has nothing to search
         words += [fit_on] if job.typed.fit_on != RunSettings.fit_on and fit_on not in words else []
     if job.sweep is not None and any(word.startswith("experiment=") for word in words):
